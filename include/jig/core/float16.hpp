@@ -1,0 +1,68 @@
+#pragma once
+// The small floating-point formats of GGUF files and their exact conversions, all constexpr.
+//
+// f16  = IEEE binary16: subnormals count, they occur as block scales.
+// bf16 = the upper half of a binary32.
+// E8M0 = a power of two in one byte (scale of MXFP4); UE4M3 = unsigned 8-bit float (scale of NVFP4).
+// Rounding towards f16 and bf16 is to nearest, ties to even.
+
+#include <bit>
+
+#include "jig/core/types.hpp"
+
+namespace jig {
+
+/// binary16 bits to f32; exact, infinities and NaNs included.
+constexpr f32 f16_to_f32(u16 h) noexcept {
+  const u32 sign = u32(h & 0x8000u) << 16;
+  const u32 exponent = (h >> 10) & 31u;
+  const u32 mantissa = h & 0x3ffu;
+  if (exponent == 31) return std::bit_cast<f32>(sign | 0x7f800000u | (mantissa << 13));
+  if (exponent != 0) return std::bit_cast<f32>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  const f32 magnitude = static_cast<f32>(mantissa) * 0x1p-24f;  // subnormal or zero: exact in f32
+  return std::bit_cast<f32>(sign | std::bit_cast<u32>(magnitude));
+}
+
+/// f32 to binary16 bits, to nearest even; above 65519.99 it becomes infinity, NaN stays NaN.
+constexpr u16 f32_to_f16(f32 v) noexcept {
+  const u32 bits = std::bit_cast<u32>(v);
+  const u16 sign = static_cast<u16>((bits >> 16) & 0x8000u);
+  const u32 magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return static_cast<u16>(sign | 0x7e00u | ((magnitude >> 13) & 0x3ffu));
+  if (magnitude >= 0x477ff000u) return static_cast<u16>(sign | 0x7c00u);
+  if (magnitude < 0x38800000u) {  // below 2^-14: adding 0.5 lines the mantissa up with units of 2^-24
+    const f32 shifted = std::bit_cast<f32>(magnitude) + 0.5f;
+    return static_cast<u16>(sign | (std::bit_cast<u32>(shifted) - 0x3f000000u));
+  }
+  const u32 odd = (magnitude >> 13) & 1u;
+  return static_cast<u16>(sign | ((magnitude - 0x38000000u + 0xfffu + odd) >> 13));
+}
+
+/// bf16 bits to f32; exact.
+constexpr f32 bf16_to_f32(u16 h) noexcept { return std::bit_cast<f32>(u32(h) << 16); }
+
+/// f32 to bf16 bits, to nearest even; a NaN keeps its payload's upper part and becomes quiet.
+constexpr u16 f32_to_bf16(f32 v) noexcept {
+  const u32 bits = std::bit_cast<u32>(v);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<u16>((bits >> 16) | 0x40u);
+  return static_cast<u16>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+/// E8M0: 2^(e - 127); e = 0 gives the subnormal 2^-127, 255 (invalid) gives infinity.
+constexpr f32 e8m0_to_f32(u8 e) noexcept { return std::bit_cast<f32>(e == 0 ? 0x00400000u : u32(e) << 23); }
+
+/// Half of an E8M0 scale, 2^(e - 128), without underflow: the factor of MXFP4's doubled values.
+constexpr f32 e8m0_half_to_f32(u8 e) noexcept {
+  return std::bit_cast<f32>(e < 2 ? 0x00200000u << e : u32(e - 1) << 23);
+}
+
+/// UE4M3 (bit 7 ignored): exponent x = u >> 3, mantissa m = u & 7; 0x00 and 0x7F are zero.
+constexpr f32 ue4m3_to_f32(u8 u) noexcept {
+  u &= 0x7f;
+  if (u == 0x7f) return 0.0f;
+  const u32 exponent = u >> 3, mantissa = u & 7;
+  if (exponent == 0) return static_cast<f32>(mantissa) * 0x1p-9f;
+  return std::bit_cast<f32>(((exponent + 120) << 23) | (mantissa << 20));
+}
+
+}  // namespace jig
