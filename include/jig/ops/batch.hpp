@@ -1,0 +1,42 @@
+#pragma once
+// A batch: the tokens of one forward pass, from any number of sequences, and the memory they attend to.
+//
+// The key/value memory is cut into pages of `page_tokens` tokens that hold all layers. A sequence is a list of
+// pages; its tokens occupy cells 0, 1, 2, ... A token sees the cells up to its own (or all, if not causal), so
+// no mask is ever built. Page lists are made by session/kv.hpp; kernels only read them.
+
+#include "jig/core/types.hpp"
+
+namespace jig {
+
+/// Where keys and values lie. Page p starts at `data + p * page_bytes`.
+/// Inside a page, layer after layer: [page_tokens][n_head_kv] key rows, then as many value rows; every head's row
+/// is a whole number of blocks of `type`, the last one padded with zeros.
+struct kv_memory {
+  u8* data = nullptr;
+  u64 page_bytes = 0;
+  u32 page_tokens = 0;
+  u32 type = 0;  ///< GGUF type id of the elements
+};
+
+/// One sequence as kernels see it.
+struct sequence_view {
+  const u32* pages = nullptr;  ///< page numbers in order
+  u32 length = 0;              ///< cells in use, the batch's own tokens included
+};
+
+/// The tokens of one forward pass. All arrays have n_tokens entries unless noted.
+struct batch {
+  u32 n_tokens = 0;
+  u32 n_outputs = 0;                       ///< rows whose logits are wanted
+  const i32* tokens = nullptr;             ///< ids, each < n_vocab
+  const u32* position = nullptr;           ///< for position encodings
+  const u32* cell = nullptr;               ///< where the token's key and value go in its sequence
+  const u32* sequence = nullptr;           ///< index into `sequences`
+  const u32* output_rows = nullptr;        ///< [n_outputs] ascending token indices
+  const sequence_view* sequences = nullptr;
+  kv_memory memory = {};
+  bool causal = true;
+};
+
+}  // namespace jig

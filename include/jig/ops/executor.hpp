@@ -1,0 +1,256 @@
+#pragma once
+// The executor: what an architecture's forward pass talks to.
+//
+// An executor joins a kernel set K (what to compute: reference, planner, cpu, ...) with the arena (where results
+// live) and an observer (who watches). Shapes, allocation and the composition of larger operations from smaller
+// ones are written once, here; a kernel set only computes on plain views. The planner is the same executor with
+// kernels that do nothing, so its byte count cannot diverge from a run.
+//
+// A value is a [rows, cols] f32 matrix in the arena, freed when it goes out of scope. If the arena is too small
+// (a caller's mistake: ops/planner.hpp tells the size) the executor stops computing and `ok()` is false.
+
+#include <array>
+#include <concepts>
+#include <string_view>
+#include <utility>
+
+#include "jig/core/arena.hpp"
+#include "jig/ops/args.hpp"
+#include "jig/ops/batch.hpp"
+#include "jig/ops/parallel.hpp"
+#include "jig/ops/tensor.hpp"
+
+namespace jig {
+
+/// The activations of a matrix product: as f32 and, if the kernels want it, quantised to the weights' partner type.
+struct activations {
+  mat x;
+  u32 type = 0;               ///< type id of `prepared`
+  const u8* prepared = nullptr;
+};
+
+/// A range of arena bytes, given back on destruction. Move-only.
+class buffer {
+ public:
+  constexpr buffer() noexcept = default;
+  constexpr buffer(arena_map& map, u64 offset, u8* data) noexcept : map_(&map), offset_(offset), data_(data) {}
+  constexpr buffer(buffer&& o) noexcept
+      : map_(std::exchange(o.map_, nullptr)), offset_(o.offset_), data_(std::exchange(o.data_, nullptr)) {}
+  constexpr buffer& operator=(buffer&& o) noexcept {
+    std::swap(map_, o.map_);
+    std::swap(offset_, o.offset_);
+    std::swap(data_, o.data_);
+    return *this;
+  }
+  constexpr ~buffer() { if (map_) map_->give(offset_); }
+  constexpr u8* data() const noexcept { return data_; }
+
+ private:
+  arena_map* map_ = nullptr;
+  u64 offset_ = 0;
+  u8* data_ = nullptr;
+};
+
+/// A [rows, cols] matrix of activations in the arena. Converts to the view that kernels take.
+class value {
+ public:
+  constexpr value() noexcept = default;
+  constexpr value(buffer memory, u32 rows, u32 cols) noexcept : memory_(std::move(memory)), rows_(rows), cols_(cols) {}
+  constexpr u32 rows() const noexcept { return rows_; }
+  constexpr u32 cols() const noexcept { return cols_; }
+  constexpr operator mat() const noexcept {
+    // In a constant expression (the planner) there is no memory to point to.
+    if (std::is_constant_evaluated()) return {nullptr, rows_, cols_, cols_};
+    return {reinterpret_cast<f32*>(memory_.data()), rows_, cols_, cols_};
+  }
+  constexpr mat columns(u32 from, u32 n) const noexcept { return mat(*this).columns(from, n); }
+
+ private:
+  buffer memory_;
+  u32 rows_ = 0, cols_ = 0;
+};
+
+/// Watches nothing; see ops/trace.hpp for one that does.
+struct no_observer {
+  static constexpr bool watches = false;
+};
+
+/// The operations of transformer level over the kernel set K.
+template <class K, class Observer = no_observer>
+class executor {
+ public:
+  using kernels = K;
+
+  /// `memory` holds all activations, aligned to 64 bytes; the planner passes capacity without memory.
+  constexpr executor(K& k, u8* memory, u64 capacity, parallel threads = {}, Observer watch = {}) noexcept
+      : k_(k), map_(capacity), memory_(memory), threads_(threads), watch_(watch) {}
+  executor(const executor&) = delete;
+  executor& operator=(const executor&) = delete;
+
+  constexpr bool ok() const noexcept { return ok_; }
+  constexpr u64 peak_bytes() const noexcept { return map_.peak(); }
+
+  /// Tells the observer about an intermediate value by its conventional name.
+  constexpr void name(std::string_view what, u32 layer, const mat& v) {
+    if constexpr (Observer::watches) { if (ok_) watch_(what, layer, v); }
+  }
+
+  /// A new matrix with undefined contents.
+  constexpr value make(u32 rows, u32 cols) {
+    buffer b = take(u64{rows} * cols * sizeof(f32));
+    return {std::move(b), rows, cols};
+  }
+
+  /// Rows of the embedding table, decoded: [n_tokens, n_embd].
+  constexpr value embed(const weight& table, const batch& b) {
+    value out = make(b.n_tokens, table.cols);
+    if (ok_) k_.embed(threads_, table, b.tokens, out);
+    return out;
+  }
+
+  /// y = scale * (W x) + bias: [rows, w.cols] -> [rows, w.rows].
+  constexpr value matmul(const mat& x, const linear& w) { return std::move(project(x, w)[0]); }
+
+  /// Several products of the same x, which is quantised once per partner type.
+  template <std::same_as<linear>... Ws>
+  constexpr std::array<value, sizeof...(Ws)> project(const mat& x, const Ws&... ws) {
+    buffer memory;
+    activations a{x};
+    auto one = [&](const linear& w) {
+      prepare(a, w.w.type, memory);
+      value out = make(x.rows, w.w.rows);
+      if (ok_) k_.matmul(threads_, w, a, out);
+      return out;
+    };
+    return {one(ws)...};
+  }
+
+  /// a += factor * b, same shapes.
+  constexpr void add(const mat& a, const mat& b, f32 factor = 1.0f) { if (ok_) k_.add(threads_, a, b, factor); }
+
+  /// x *= factor.
+  constexpr void scale(const mat& x, f32 factor) { if (ok_) k_.scale(threads_, x, factor); }
+
+  /// x = cap * tanh(x / cap).
+  constexpr void softcap(const mat& x, f32 cap) { if (ok_) k_.softcap(threads_, x, cap); }
+
+  /// The norm of x in a new matrix.
+  constexpr value norm(const mat& x, const norm_args& args) {
+    value out = make(x.rows, x.cols);
+    if (ok_) k_.norm(threads_, args, x, out);
+    return out;
+  }
+
+  /// The norm of x in place, head by head if args.group is the head size.
+  constexpr void norm_inplace(const mat& x, const norm_args& args) { if (ok_) k_.norm(threads_, args, x, x); }
+
+  /// cos and sin of every token's angles: [n_tokens, n_rot], cosines in the first half. One table serves all layers.
+  constexpr value rope_table(const rope_args& args, const batch& b) {
+    value out = make(b.n_tokens, args.n_rot);
+    if (ok_) k_.rope_table(threads_, args, b.position, out);
+    return out;
+  }
+
+  /// Rotates the first n_rot values of each of the n_head heads of x in place.
+  constexpr void rope(const mat& x, u32 n_head, rope_kind kind, const mat& table) {
+    if (ok_ && kind != rope_kind::none) k_.rope(threads_, kind, table, n_head, x);
+  }
+
+  /// Stores k, v ([tokens, n_head_kv * dim]) in the sequences' memory, then attends: [tokens, n_head * dim_v].
+  constexpr value attend(const mat& q, const mat& k, const mat& v, const attend_args& args, const batch& b) {
+    value out = make(b.n_tokens, args.n_head * args.dim_v);
+    buffer scratch = take(K::attend_scratch_bytes(args, threads_.threads));
+    if (ok_) {
+      k_.store_kv(threads_, args, b, k, v);
+      k_.attend(threads_, args, b, q, scratch.data(), out);
+    }
+    return out;
+  }
+
+  /// gate = act(gate) * up.
+  constexpr void gated(const mat& gate, const mat& up, activation act) { if (ok_) k_.gated(threads_, act, gate, up); }
+
+  /// x = act(x).
+  constexpr void activate(const mat& x, activation act) { if (ok_) k_.activate(threads_, act, x); }
+
+  /// Gated feed-forward: down(act(gate x) * (up x)). https://arxiv.org/abs/2002.05202
+  constexpr value feed_forward(const mat& x, const linear& gate, const linear& up, const linear& down, activation act) {
+    auto [g, u] = project(x, gate, up);
+    gated(g, u, act);
+    u = value();
+    return matmul(g, down);
+  }
+
+  /// Mixture of gated experts (https://arxiv.org/abs/2401.04088): logits [tokens, n_expert] choose n_used experts a
+  /// token by softmax; their outputs are added up, weighted.
+  constexpr value experts(const mat& x, const mat& logits, const linear& gate, const linear& up, const linear& down,
+                          activation act, const route_args& args) {
+    const u32 slots = x.rows * args.n_used;
+    value weights = make(x.rows, args.n_used);
+    buffer chosen = take(u64{slots} * sizeof(i32));
+    // The planner's constant evaluation cannot form this pointer and its kernels do not use it.
+    i32* ids = std::is_constant_evaluated() ? nullptr : reinterpret_cast<i32*>(chosen.data());
+    if (ok_) k_.route(threads_, args, logits, ids, weights);
+    value g = matmul_experts(x, gate, ids, args.n_used, slots);
+    {
+      value u = matmul_experts(x, up, ids, args.n_used, slots);
+      gated(g, u, act);
+    }
+    value y = matmul_experts(g, down, ids, 1, slots);
+    g = value();
+    value out = make(x.rows, y.cols());
+    if (ok_) k_.combine(threads_, y, weights, out);
+    return out;
+  }
+
+  /// The rows of x whose logits are wanted: [n_outputs, cols].
+  constexpr value outputs(const mat& x, const batch& b) {
+    value out = make(b.n_outputs, x.cols);
+    if (ok_) k_.gather(threads_, x, b.output_rows, out);
+    return out;
+  }
+
+ private:
+  constexpr buffer take(u64 bytes) {
+    const u64 offset = map_.take(bytes);
+    if (offset == arena_map::none) {
+      ok_ = false;
+      return {};
+    }
+    return {map_, offset, memory_ ? memory_ + offset : nullptr};
+  }
+
+  /// Quantises a.x for weights of this type unless that has been done.
+  constexpr void prepare(activations& a, u32 weight_type, buffer& memory) {
+    const u32 type = K::activation_type(weight_type);
+    const u64 bytes = K::prepared_bytes(type, a.x.rows, a.x.cols);
+    if (bytes == 0 || (a.type == type && a.prepared)) {
+      a.type = type;
+      return;
+    }
+    memory = buffer();
+    memory = take(bytes);
+    a.type = type;
+    a.prepared = memory.data();
+    if (ok_) k_.prepare(threads_, type, a.x, memory.data());
+  }
+
+  /// Row s of the result is W[ids[s]] times row s / per_row of x.
+  constexpr value matmul_experts(const mat& x, const linear& w, const i32* ids, u32 per_row, u32 slots) {
+    buffer memory;
+    activations a{x};
+    prepare(a, w.w.type, memory);
+    value out = make(slots, w.w.rows);
+    if (ok_) k_.matmul_experts(threads_, w, a, ids, per_row, out);
+    return out;
+  }
+
+  K& k_;
+  arena_map map_;
+  u8* memory_;
+  parallel threads_;
+  Observer watch_;
+  bool ok_ = true;
+};
+
+}  // namespace jig

@@ -1,0 +1,65 @@
+#pragma once
+// How keys and values lie in a page of key/value memory (ops/batch.hpp), shared by every kernel set, the session
+// and the planner.
+
+#include <span>
+
+#include "jig/core/type_list.hpp"
+#include "jig/ops/args.hpp"
+#include "jig/ops/batch.hpp"
+#include "jig/quant/float_blocks.hpp"
+#include "jig/quant/q8_0.hpp"
+
+namespace jig {
+
+/// The element types that key/value memory may have.
+using kv_types = type_list<f32_block, f16_block, bf16_block, q8_0>;
+
+/// Bytes of one head's row of `dim` values: whole blocks, the last one padded. 0 if the type is not one of kv_types.
+constexpr u64 kv_row_bytes(u32 type, u32 dim) noexcept {
+  u64 bytes = 0;
+  visit_id(kv_types{}, type, [&]<class T>(type_tag<T>) { bytes = (u64{dim} + T::size - 1) / T::size * sizeof(T); });
+  return bytes;
+}
+
+/// Bytes that one token takes in one layer: keys and values of all heads.
+constexpr u64 kv_token_bytes(u32 type, u32 n_head_kv, u32 dim_k, u32 dim_v) noexcept {
+  return n_head_kv * (kv_row_bytes(type, dim_k) + kv_row_bytes(type, dim_v));
+}
+
+/// Addresses of one layer's rows of one sequence.
+template <class T>
+struct kv_rows {
+  kv_rows(const attend_args& a, const batch& b, u32 sequence) noexcept
+      : memory(b.memory), pages(b.sequences[sequence].pages), n_head_kv(a.n_head_kv), offset(a.page_offset),
+        key_bytes(kv_row_bytes(T::id, a.dim_k)), value_bytes(kv_row_bytes(T::id, a.dim_v)) {}
+
+  u8* key(u32 cell, u32 head) const noexcept {
+    return page(cell) + (u64{cell % memory.page_tokens} * n_head_kv + head) * key_bytes;
+  }
+  u8* value(u32 cell, u32 head) const noexcept {
+    return page(cell) + memory.page_tokens * n_head_kv * key_bytes +
+           (u64{cell % memory.page_tokens} * n_head_kv + head) * value_bytes;
+  }
+
+ private:
+  u8* page(u32 cell) const noexcept {
+    return memory.data + pages[cell / memory.page_tokens] * memory.page_bytes + offset;
+  }
+  kv_memory memory;
+  const u32* pages;
+  u64 n_head_kv, offset, key_bytes, value_bytes;
+};
+
+/// Encodes n values into whole blocks of T, the last one padded with zeros.
+template <class T>
+void encode_padded(const f32* x, u32 n, u8* bytes) noexcept {
+  T* blocks = reinterpret_cast<T*>(bytes);
+  for (u32 c = 0; c < n; c += T::size) {
+    f32 values[T::size] = {};
+    for (u32 i = 0; i < T::size && c + i < n; ++i) values[i] = x[c + i];
+    T::encode(std::span<const f32, T::size>(values), blocks[c / T::size]);
+  }
+}
+
+}  // namespace jig

@@ -1,0 +1,296 @@
+#pragma once
+// The reference kernels: plain loops, sums in double, no quantised activations. They are the truth that every
+// faster kernel set is tested against, and each reads like the formula that it computes.
+//
+// Kernel sets are classes with these member functions; weights of any block type in Quants are decoded on the fly.
+// Preconditions everywhere: shapes agree (the executor made them), ids are in range (the session checked them).
+
+#include <cmath>
+
+#include "jig/core/type_list.hpp"
+#include "jig/ops/executor.hpp"
+#include "jig/ops/kv_rows.hpp"
+#include "jig/quant/all.hpp"
+#include "jig/quant/type_info.hpp"
+
+namespace jig {
+
+/// act(x) in double precision.
+inline f64 activate_exact(activation act, f64 x) noexcept {
+  switch (act) {
+    case activation::silu: return x / (1.0 + std::exp(-x));
+    case activation::gelu: return 0.5 * x * (1.0 + std::tanh(0.7978845608028654 * x * (1.0 + 0.044715 * x * x)));
+    case activation::relu: return x > 0.0 ? x : 0.0;
+    case activation::relu_sqr: return x > 0.0 ? x * x : 0.0;
+  }
+  return x;
+}
+
+/// The angle of pair i (of n_rot/2) at a position, and the factor of its cosine and sine.
+struct rope_angle {
+  f64 theta, magnitude;
+};
+
+/// Linear, YaRN and frequency-factor scaling in one formula; plain rope where they are off.
+inline rope_angle rope_angle_at(const rope_args& a, u32 pair, f64 position) noexcept {
+  const f64 n = a.n_rot, base = a.freq_base;
+  f64 frequency = std::pow(base, -2.0 * pair / n);
+  if (a.factors) frequency /= f64(a.factors.floats()[pair]);
+  const f64 extrapolated = position * frequency, interpolated = extrapolated * f64(a.freq_scale);
+  if (a.ext_factor == 0.0f) return {interpolated, f64(a.attn_factor)};
+  // YaRN: high frequencies keep their angle, low ones are interpolated, a ramp lies between.
+  auto turns_to_dim = [&](f64 turns) {
+    return n * std::log(f64(a.n_ctx_orig) / (turns * 2.0 * 3.14159265358979323846)) / (2.0 * std::log(base));
+  };
+  f64 low = std::floor(turns_to_dim(f64(a.beta_fast))), high = std::ceil(turns_to_dim(f64(a.beta_slow)));
+  low = low > 0.0 ? low : 0.0;
+  high = high < n - 1.0 ? high : n - 1.0;
+  const f64 width = high - low > 0.001 ? high - low : 0.001;
+  f64 ramp = (f64(pair) - low) / width;
+  ramp = 1.0 - (ramp < 0.0 ? 0.0 : ramp > 1.0 ? 1.0 : ramp);
+  const f64 mix = ramp * f64(a.ext_factor);
+  const f64 magnitude = f64(a.attn_factor) * (1.0 + 0.1 * std::log(1.0 / f64(a.freq_scale)));
+  return {interpolated * (1.0 - mix) + extrapolated * mix, magnitude};
+}
+
+template <class Quants = all_quants>
+struct reference_kernels {
+  static constexpr u32 activation_type(u32) { return f32_block::id; }
+  static constexpr u64 prepared_bytes(u32, u32, u32) { return 0; }
+  static constexpr u64 attend_scratch_bytes(const attend_args&, u32) { return 0; }
+  static constexpr u64 row_bytes(u32 type, u32 cols) { return jig::row_bytes(type, cols); }
+
+  /// out[t] = row tokens[t] of the table.
+  void embed(const parallel& p, const weight& w, const i32* tokens, const mat& out) const {
+    visit_id(Quants{}, w.type, [&]<class T>(type_tag<T>) {
+      p.for_rows(out.rows, 1, [&](u64 begin, u64 end) {
+        for (u64 t = begin; t < end; ++t) {
+          const T* blocks = row<T>(w, 0, static_cast<u32>(tokens[t]));
+          f32* y = out.row(static_cast<u32>(t));
+          for (u32 c = 0; c < w.cols; c += T::size) T::decode(blocks[c / T::size], std::span<f32, T::size>(y + c, T::size));
+        }
+      });
+    });
+  }
+
+  void prepare(const parallel&, u32, const mat&, u8*) const {}
+
+  /// out[t][r] = scale * sum_c W[r][c] x[t][c] + bias[r].
+  void matmul(const parallel& p, const linear& w, const activations& a, const mat& out) const {
+    visit_id(Quants{}, w.w.type, [&]<class T>(type_tag<T>) {
+      p.for_rows(w.w.rows, 1, [&](u64 begin, u64 end) {
+        for (u32 r = static_cast<u32>(begin); r < end; ++r)
+          for (u32 t = 0; t < a.x.rows; ++t) out.row(t)[r] = static_cast<f32>(dot<T>(w, 0, r, a.x.row(t)));
+      });
+    });
+  }
+
+  /// out[s] = W[ids[s]] x[s / per_row].
+  void matmul_experts(const parallel& p, const linear& w, const activations& a, const i32* ids, u32 per_row,
+                      const mat& out) const {
+    visit_id(Quants{}, w.w.type, [&]<class T>(type_tag<T>) {
+      p.for_rows(w.w.rows, 1, [&](u64 begin, u64 end) {
+        for (u32 s = 0; s < out.rows; ++s)
+          for (u32 r = static_cast<u32>(begin); r < end; ++r)
+            out.row(s)[r] = static_cast<f32>(dot<T>(w, static_cast<u32>(ids[s]), r, a.x.row(s / per_row)));
+      });
+    });
+  }
+
+  void add(const parallel&, const mat& a, const mat& b, f32 factor) const {
+    each(a, [&](u32 t, u32 c) { a.row(t)[c] += factor * b.row(t)[c]; });
+  }
+  void scale(const parallel&, const mat& x, f32 factor) const {
+    each(x, [&](u32 t, u32 c) { x.row(t)[c] *= factor; });
+  }
+  void softcap(const parallel&, const mat& x, f32 cap) const {
+    each(x, [&](u32 t, u32 c) { x.row(t)[c] = static_cast<f32>(f64(cap) * std::tanh(f64(x.row(t)[c]) / f64(cap))); });
+  }
+  void gated(const parallel&, activation act, const mat& gate, const mat& up) const {
+    each(gate, [&](u32 t, u32 c) {
+      gate.row(t)[c] = static_cast<f32>(activate_exact(act, f64(gate.row(t)[c])) * f64(up.row(t)[c]));
+    });
+  }
+  void activate(const parallel&, activation act, const mat& x) const {
+    each(x, [&](u32 t, u32 c) { x.row(t)[c] = static_cast<f32>(activate_exact(act, f64(x.row(t)[c]))); });
+  }
+
+  /// See norm_kind; x and out may be the same.
+  void norm(const parallel&, const norm_args& a, const mat& x, const mat& out) const {
+    const u32 n = a.group ? a.group : x.cols;
+    for (u32 t = 0; t < x.rows; ++t)
+      for (u32 from = 0; from < x.cols; from += n) {
+        const f32* in = x.row(t) + from;
+        f32* y = out.row(t) + from;
+        f64 mean = 0.0, square = 0.0;
+        if (a.kind == norm_kind::layer) {
+          for (u32 c = 0; c < n; ++c) mean += f64(in[c]);
+          mean /= n;
+        }
+        for (u32 c = 0; c < n; ++c) square += (f64(in[c]) - mean) * (f64(in[c]) - mean);
+        const f64 inverse = 1.0 / std::sqrt(square / n + f64(a.eps));
+        for (u32 c = 0; c < n; ++c) {
+          f64 v = (f64(in[c]) - mean) * inverse;
+          if (a.w) v *= f64(a.w.floats()[c]);
+          if (a.b) v += f64(a.b.floats()[c]);
+          y[c] = static_cast<f32>(v);
+        }
+      }
+  }
+
+  void rope_table(const parallel&, const rope_args& a, const u32* position, const mat& out) const {
+    const u32 half = a.n_rot / 2;
+    for (u32 t = 0; t < out.rows; ++t)
+      for (u32 i = 0; i < half; ++i) {
+        const rope_angle angle = rope_angle_at(a, i, f64(position[t]));
+        out.row(t)[i] = static_cast<f32>(std::cos(angle.theta) * angle.magnitude);
+        out.row(t)[half + i] = static_cast<f32>(std::sin(angle.theta) * angle.magnitude);
+      }
+  }
+
+  void rope(const parallel&, rope_kind kind, const mat& table, u32 n_head, const mat& x) const {
+    const u32 head = x.cols / n_head, half = table.cols / 2;
+    for (u32 t = 0; t < x.rows; ++t)
+      for (u32 h = 0; h < n_head; ++h)
+        for (u32 i = 0; i < half; ++i) {
+          f32* v = x.row(t) + h * head;
+          f32& a = v[kind == rope_kind::norm ? 2 * i : i];
+          f32& b = v[kind == rope_kind::norm ? 2 * i + 1 : i + half];
+          const f64 cos = f64(table.row(t)[i]), sin = f64(table.row(t)[half + i]), a0 = f64(a), b0 = f64(b);
+          a = static_cast<f32>(a0 * cos - b0 * sin);
+          b = static_cast<f32>(a0 * sin + b0 * cos);
+        }
+  }
+
+  void store_kv(const parallel&, const attend_args& a, const batch& b, const mat& k, const mat& v) const {
+    visit_id(kv_types{}, b.memory.type, [&]<class T>(type_tag<T>) {
+      for (u32 t = 0; t < b.n_tokens; ++t)
+        for (u32 h = 0; h < a.n_head_kv; ++h) {
+          const kv_rows<T> rows(a, b, b.sequence[t]);
+          encode_padded<T>(k.row(t) + h * a.dim_k, a.dim_k, rows.key(b.cell[t], h));
+          encode_padded<T>(v.row(t) + h * a.dim_v, a.dim_v, rows.value(b.cell[t], h));
+        }
+    });
+  }
+
+  /// softmax(scale * q K^T) V over the cells that each token sees; the scores are recomputed rather than kept.
+  void attend(const parallel& p, const attend_args& a, const batch& b, const mat& q, u8*, const mat& out) const {
+    visit_id(kv_types{}, b.memory.type, [&]<class T>(type_tag<T>) {
+      p.for_rows(u64{b.n_tokens} * a.n_head, 1, [&](u64 begin, u64 end) {
+        for (u64 i = begin; i < end; ++i) {
+          const u32 t = static_cast<u32>(i / a.n_head), h = static_cast<u32>(i % a.n_head);
+          attend_head<T>(a, b, t, h / (a.n_head / a.n_head_kv), q.row(t) + h * a.dim_k, out.row(t) + h * a.dim_v);
+        }
+      });
+    });
+  }
+
+  /// Softmax over all experts, the n_used largest (the lower id on a tie), renormalised if asked.
+  void route(const parallel&, const route_args& a, const mat& logits, i32* ids, const mat& weights) const {
+    for (u32 t = 0; t < logits.rows; ++t) {
+      const f32* l = logits.row(t);
+      f64 top = f64(l[0]), sum = 0.0, chosen = 0.0;
+      for (u32 e = 1; e < a.n_expert; ++e) top = f64(l[e]) > top ? f64(l[e]) : top;
+      for (u32 e = 0; e < a.n_expert; ++e) sum += std::exp(f64(l[e]) - top);
+      for (u32 j = 0; j < a.n_used; ++j) {
+        const u32 best = best_unused(l, a.n_expert, ids + usize{t} * a.n_used, j);
+        ids[usize{t} * a.n_used + j] = static_cast<i32>(best);
+        const f64 probability = std::exp(f64(l[best]) - top) / sum;
+        chosen += probability;
+        weights.row(t)[j] = static_cast<f32>(probability);
+      }
+      const f64 factor = f64(a.scale) / (a.normalize ? chosen : 1.0);
+      for (u32 j = 0; j < a.n_used; ++j) weights.row(t)[j] = static_cast<f32>(f64(weights.row(t)[j]) * factor);
+    }
+  }
+
+  /// out[t] = sum_j weights[t][j] * y[t * n_used + j].
+  void combine(const parallel&, const mat& y, const mat& weights, const mat& out) const {
+    each(out, [&](u32 t, u32 c) {
+      f64 sum = 0.0;
+      for (u32 j = 0; j < weights.cols; ++j) sum += f64(weights.row(t)[j]) * f64(y.row(t * weights.cols + j)[c]);
+      out.row(t)[c] = static_cast<f32>(sum);
+    });
+  }
+
+  void gather(const parallel&, const mat& x, const u32* rows, const mat& out) const {
+    each(out, [&](u32 t, u32 c) { out.row(t)[c] = x.row(rows[t])[c]; });
+  }
+
+ private:
+  template <class F>
+  static void each(const mat& m, F&& f) {
+    for (u32 t = 0; t < m.rows; ++t)
+      for (u32 c = 0; c < m.cols; ++c) f(t, c);
+  }
+
+  template <class T>
+  static const T* row(const weight& w, u32 matrix, u32 r) {
+    return reinterpret_cast<const T*>(w.data) + (usize{matrix} * w.rows + r) * (w.cols / T::size);
+  }
+
+  template <class T>
+  static f64 dot(const linear& w, u32 matrix, u32 r, const f32* x) {
+    const T* blocks = row<T>(w.w, matrix, r);
+    f64 sum = 0.0;
+    for (u32 c = 0; c < w.w.cols; c += T::size) {
+      f32 values[T::size];
+      T::decode(blocks[c / T::size], std::span<f32, T::size>(values));
+      for (u32 i = 0; i < T::size; ++i) sum += f64(values[i]) * f64(x[c + i]);
+    }
+    if (w.scale) sum *= f64(w.scale.floats()[w.scale.cols > 1 ? matrix : 0]);
+    if (w.bias) sum += f64(w.bias.floats()[usize{matrix} * w.w.rows + r]);
+    return sum;
+  }
+
+  static u32 best_unused(const f32* l, u32 n, const i32* used, u32 n_used) {
+    u32 best = n;
+    for (u32 e = 0; e < n; ++e) {
+      bool taken = false;
+      for (u32 i = 0; i < n_used; ++i) taken = taken || used[i] == static_cast<i32>(e);
+      if (!taken && (best == n || l[e] > l[best])) best = e;
+    }
+    return best;
+  }
+
+  template <class T>
+  static void attend_head(const attend_args& a, const batch& b, u32 t, u32 head_kv, const f32* q, f32* out) {
+    const kv_rows<T> rows(a, b, b.sequence[t]);
+    const u32 end = b.causal ? b.cell[t] + 1 : b.sequences[b.sequence[t]].length;
+    const u32 begin = a.window != 0 && end > a.window ? end - a.window : 0;
+    auto score = [&](u32 cell) {
+      f64 s = 0.0;
+      for_blocks<T>(rows.key(cell, head_kv), a.dim_k, [&](u32 i, f32 k) { s += f64(q[i]) * f64(k); });
+      s *= f64(a.scale);
+      return a.softcap != 0.0f ? f64(a.softcap) * std::tanh(s / f64(a.softcap)) : s;
+    };
+    f64 top = score(begin), sum = 0.0;
+    for (u32 cell = begin + 1; cell < end; ++cell) { const f64 s = score(cell); top = s > top ? s : top; }
+    constexpr u32 slice = 64;  // value columns summed at a time, so that no buffer depends on the head size
+    for (u32 from = 0; from < a.dim_v; from += slice) {
+      f64 mixed[slice] = {};
+      sum = 0.0;
+      for (u32 cell = begin; cell < end; ++cell) {
+        const f64 p = std::exp(score(cell) - top);
+        sum += p;
+        for_blocks<T>(rows.value(cell, head_kv), a.dim_v, [&](u32 i, f32 v) {
+          if (i >= from && i < from + slice) mixed[i - from] += p * f64(v);
+        });
+      }
+      for (u32 i = from; i < a.dim_v && i < from + slice; ++i) out[i] = static_cast<f32>(mixed[i - from] / sum);
+    }
+  }
+
+  /// f(i, value) for the first n values of a padded row.
+  template <class T, class F>
+  static void for_blocks(const u8* bytes, u32 n, F&& f) {
+    const T* blocks = reinterpret_cast<const T*>(bytes);
+    for (u32 c = 0; c < n; c += T::size) {
+      f32 values[T::size];
+      T::decode(blocks[c / T::size], std::span<f32, T::size>(values));
+      for (u32 i = 0; i < T::size && c + i < n; ++i) f(c + i, values[i]);
+    }
+  }
+};
+
+}  // namespace jig

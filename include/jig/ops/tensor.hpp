@@ -1,0 +1,39 @@
+#pragma once
+// What kernels see: activations as row-major f32 matrices, weights as typed rows of blocks.
+//
+// Plain data without ownership, so that it crosses function-pointer tables, languages and devices.
+
+#include "jig/core/types.hpp"
+
+namespace jig {
+
+/// A view of activations: [rows, cols] f32, row-major, rows `stride` floats apart.
+struct mat {
+  f32* data = nullptr;
+  u32 rows = 0, cols = 0, stride = 0;
+
+  constexpr f32* row(u32 r) const noexcept { return data + usize{r} * stride; }
+  /// The columns [from, from + n) of the same rows.
+  constexpr mat columns(u32 from, u32 n) const noexcept { return {data ? data + from : nullptr, rows, n, stride}; }
+};
+
+/// A weight tensor in its file's block type: `count` matrices of `rows` rows of `cols` values.
+/// A vector has rows = count = 1. Absent tensors have no data.
+struct weight {
+  const u8* data = nullptr;
+  u32 type = 0;  ///< GGUF tensor type id
+  u32 cols = 0, rows = 0, count = 0;
+
+  constexpr explicit operator bool() const noexcept { return cols != 0; }
+  /// The values of an f32 vector in host byte order.
+  const f32* floats() const noexcept { return reinterpret_cast<const f32*>(data); }
+};
+
+/// A matrix with what a file may hang on it: y = scale * (W x) + bias.
+/// bias: [rows] f32, or [rows, count] for stacked experts; scale: one f32, or one per expert.
+struct linear {
+  weight w, bias, scale;
+  constexpr explicit operator bool() const noexcept { return static_cast<bool>(w); }
+};
+
+}  // namespace jig
