@@ -16,7 +16,7 @@ namespace jig {
   X(truncated, "the file ends too early")                                                               \
   X(bad_magic, "not a GGUF file (the first four bytes are not \"GGUF\")")                               \
   X(unsupported_version, "unsupported GGUF version (2 and 3 are known)")                                \
-  X(count_too_large, "a count is larger than the rest of the file can hold")                            \
+  X(count_too_large, "a count is larger than the rest of the file can hold or the limit")                            \
   X(string_too_long, "a string is longer than the rest of the file or than the limit for its kind")     \
   X(bad_value_type, "unknown metadata value type")                                                      \
   X(nested_array, "arrays of arrays are not allowed in metadata")                                       \
