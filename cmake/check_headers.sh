@@ -44,7 +44,10 @@ check_includes() { # HEADER: prints each include that is not allowed
   own=$(layer "$1")
   [ "$own" != unknown ] || echo "$1: its folder is not in the table of layers"
   for h in $(sed -n 's/^ *# *include *"\(jig\/[^"]*\)".*/\1/p' "include/$1"); do
-    [ -f "include/$h" ] || echo "$1: includes $h, which does not exist"
+    [ -f "include/$h" ] || {
+      echo "$1: includes $h, which does not exist"
+      continue
+    }
     [ "$(layer "$h")" -le "$own" ] 2>/dev/null || echo "$1: includes $h, a layer below its own"
     if ! hosted "$1" && hosted "$h"; then echo "$1: a no-host header includes the hosted $h"; fi
   done

@@ -25,31 +25,58 @@ have_header() { # HEADER: the default C++ compiler finds it
   printf '#include <%s>\n' "$1" | "${CXX:-c++}" -std=c++20 -x c++ -E -o /dev/null - 2>/dev/null
 }
 
-# The tools that every build needs, as Debian packages them.
+# What every build needs, as Debian packages it.
 need_build_tools() {
   need g++ have "${CXX:-c++}"
   need cmake have cmake
-  have ninja || need make have make
+  have make || need ninja-build have ninja
 }
+need_host_libraries() {
+  need libfmt-dev have_header fmt/format.h
+  need libxsimd-dev have_header xsimd/xsimd.hpp
+  need libcli11-dev have_header CLI/CLI.hpp
+  need nlohmann-json3-dev have_header nlohmann/json.hpp
+}
+need_test_tools() {
+  need_build_tools
+  need_host_libraries
+  need doctest-dev have_header doctest/doctest.h
+}
+need_clang() {
+  need clang-19 have clang++-19
+  need libclang-rt-19-dev test -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.asan-x86_64.a \
+    -o -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.asan-aarch64.a
+}
+
+can_install() { have apt-get && [ "$(id -u)" = 0 ]; }
 
 # Installs what `need` noted, or says what to do where that is not possible. $1: what it is for.
 install_missing() {
   [ -n "$missing" ] || return 0
-  if ! have apt-get; then
-    say "Missing for $1:$missing (names of Debian packages)."
-    say "This system has no apt-get. Install the same things with your package manager, then run this again:"
-    say "a C++20 compiler (GCC 12, clang 16 or newer), CMake 3.25 or newer, Ninja or Make,"
-    say "and the libraries fmt, xsimd, CLI11 and nlohmann-json; doctest too for the tests."
-    exit 1
-  fi
-  if [ "$(id -u)" != 0 ]; then
+  if can_install; then
+    say "Installing:$missing"
+    apt_install $missing || die "apt-get could not install$missing"
+    missing=''
+  elif have apt-get; then
     say "Missing for $1:$missing. Installing needs root; run this once, then start again:"
     say "  sudo apt-get install --no-install-recommends$missing"
     exit 1
+  else
+    say "Missing for $1:$missing (names of Debian packages), and this system has no apt-get."
+    say "Install the same things with your package manager, then run this again: a C++20 compiler (GCC 12, clang 16"
+    say "or newer), CMake 3.25 or newer, Ninja or Make, the libraries fmt, xsimd, CLI11 and nlohmann-json, and doctest"
+    say "for the tests."
+    exit 1
   fi
-  say "Installing:$missing"
-  apt_install $missing || die "apt-get could not install$missing"
-  missing=''
+}
+
+# For checks beyond the tests: installs, or skips the whole script (exit code 77) where that is not possible.
+install_missing_or_skip() {
+  [ -z "$missing" ] || can_install || {
+    skip "$1: not installed:$missing"
+    exit 77
+  }
+  install_missing "$1"
 }
 apt_install() {
   export DEBIAN_FRONTEND=noninteractive

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Runs all unit tests under the address and undefined-behaviour sanitizers (clang 19); any report is a failure.
+set -eu
+cd "$(dirname "$0")/.."
+. cmake/lib.sh
+
+need_test_tools
+need_clang
+install_missing_or_skip sanitizers
+
+folder=$build_root/sanitizers
+sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
+configure "$folder" -DCMAKE_CXX_COMPILER=clang++-19 -DJIG_BUILD_EXAMPLES=OFF -DJIG_BUILD_TESTS=ON \
+  -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -gline-tables-only $sanitize"
+build "$folder"
+UBSAN_OPTIONS=print_stacktrace=1 run_tests "$folder" -L unit
