@@ -12,7 +12,7 @@ install_missing 'building jig-cli'
 
 folder=$build_root/release
 say "Building jig-cli in $folder (a few minutes on a small machine)"
-configure "$folder" -DCMAKE_BUILD_TYPE=Release
+configure "$folder" -DCMAKE_BUILD_TYPE=Release -DJIG_BUILD_TESTS=OFF
 build "$folder" jig-cli
 
 prompt='Once upon a time, there was a little robot'

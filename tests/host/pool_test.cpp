@@ -9,6 +9,7 @@
 #include <vector>
 
 #if defined(__linux__)
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -175,6 +176,8 @@ TEST_CASE("pool: where the system refuses threads it works with those it got") {
     const rlim_t now = static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
     space.rlim_cur = space.rlim_max = now + (100u << 20);
     setrlimit(RLIMIT_AS, &space);
+    // qemu-user accepts the limit and does not enforce it.
+    if (mmap(nullptr, 1u << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) _exit(77);
     pool p({.threads = 64, .usable = 64});
     std::vector<int> hits(p.threads());
     p.handle().run([&](u32 index, u32 count) {
@@ -187,6 +190,10 @@ TEST_CASE("pool: where the system refuses threads it works with those it got") {
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) {
+    MESSAGE("skipped: refused threads, because this system does not enforce RLIMIT_AS");
+    return;
+  }
   CHECK(WEXITSTATUS(status) == 0);
 }
 #endif
