@@ -70,7 +70,7 @@ class value {
   value_type type() const noexcept { return array_ ? value_type::array : element_; }
   /// The elements' type for arrays, the type itself otherwise.
   value_type element_type() const noexcept { return element_; }
-  bool is_array() const noexcept { return array_; }
+  constexpr bool is_array() const noexcept { return array_; }
   /// Elements of an array; 1 for everything else.
   u64 count() const noexcept { return count_; }
   /// The payload as it lies in the file: numbers in the file's byte order; strings each with a u64 length before them.
