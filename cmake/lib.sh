@@ -87,7 +87,7 @@ apt_install() {
   rm -f "$log"
 }
 
-# configure FOLDER OPTIONS...: CMake with Ninja where there is one, and ccache where there is one; quiet unless it fails.
+# configure FOLDER OPTIONS...: CMake with Ninja and ccache where they are there; quiet unless it fails.
 configure() {
   folder=$1
   shift

@@ -15,6 +15,7 @@ if(NOT JIG_CPU STREQUAL "cortex-m0plus")
 endif()
 set(CMAKE_C_FLAGS_INIT "${flags}")
 set(CMAKE_ASM_FLAGS_INIT "${flags}")
-set(CMAKE_CXX_FLAGS_INIT "${flags} -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit -fno-math-errno")
+set(CMAKE_CXX_FLAGS_INIT
+  "${flags} -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit -fno-math-errno")
 set(CMAKE_EXE_LINKER_FLAGS_INIT
   "-nostartfiles --specs=nano.specs --specs=nosys.specs -Wl,--gc-sections,--no-warn-rwx-segments")
