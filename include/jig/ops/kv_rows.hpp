@@ -7,7 +7,9 @@
 #include "jig/core/type_list.hpp"
 #include "jig/ops/args.hpp"
 #include "jig/ops/batch.hpp"
-#include "jig/quant/float_blocks.hpp"
+#include "jig/quant/bf16.hpp"
+#include "jig/quant/f16.hpp"
+#include "jig/quant/f32.hpp"
 #include "jig/quant/q8_0.hpp"
 
 namespace jig {

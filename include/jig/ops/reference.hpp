@@ -58,7 +58,7 @@ struct reference_kernels {
   static constexpr u32 activation_type(u32) { return f32_block::id; }
   static constexpr u64 prepared_bytes(u32, u32, u32) { return 0; }
   static constexpr u64 attend_scratch_bytes(const attend_args&, u32) { return 0; }
-  static constexpr u64 row_bytes(u32 type, u32 cols) { return jig::row_bytes(type, cols); }
+  static constexpr u64 row_bytes(u32 type, u32 cols) { const auto bytes = jig::row_bytes(type, cols); return bytes ? *bytes : 0; }
 
   /// out[t] = row tokens[t] of the table.
   void embed(const parallel& p, const weight& w, const i32* tokens, const mat& out) const {

@@ -1,0 +1,210 @@
+#pragma once
+// From a GGUF file to a model: reads an architecture's keys, checks them, and finds every tensor of its table.
+//
+// Needs no heap: the caller gives the memory for the weight slots, the weights themselves stay in the file.
+//
+//   JIG_TRY(const hparams hp, read_hparams<arch::llama>(file));
+//   std::vector<weight> slots(slot_map<arch::llama>::count(hp));
+//   JIG_TRY(auto m, bind<arch::llama, all_quants>(file, hp, slots));
+
+#include "jig/arch/model.hpp"
+#include "jig/arch/names.hpp"
+#include "jig/gguf/file_set.hpp"
+#include "jig/quant/type_info.hpp"
+
+namespace jig {
+
+namespace detail {
+
+inline result<void> check_range(std::string_view key, const key_row& row, f64 v) noexcept {
+  const bool any = row.min == 0.0 && row.max == 0.0;
+  if (!(v - v == 0.0) || (!any && (v < row.min || v > row.max))) {
+    return fail(errc::bad_value, key).got(v >= 0.0 && v < 1.8e19 ? static_cast<u64>(v) : error::unknown);
+  }
+  return {};
+}
+
+/// One key into its field. Absent optional keys leave the field as it is.
+inline result<void> read_key(const gguf::file_set& file, std::string_view arch, const key_row& row, hparams& hp) noexcept {
+  const name_text key = key_name(arch, row.name);
+  const auto found = file.find(key.view());
+  if (!found) return row.presence == need::required ? result<void>(found.error()) : result<void>();
+  switch (row.field.type()) {
+    case key_field::kind::number: {
+      JIG_TRY(const u32 v, found->template as<u32>());
+      row.field.number(hp) = v;
+      return check_range(key.view(), row, v);
+    }
+    case key_field::kind::real: {
+      JIG_TRY(const f32 v, found->template as<f32>());
+      row.field.real(hp) = v;
+      return check_range(key.view(), row, f64(v));
+    }
+    case key_field::kind::text: {
+      JIG_TRY(row.field.text(hp), found->template as<std::string_view>());
+      return {};
+    }
+    case key_field::kind::numbers: break;
+  }
+  if (!found->is_array()) {
+    JIG_TRY(const u32 v, found->template as<u32>());
+    row.field.numbers(hp) = v;
+    return check_range(key.view(), row, v);
+  }
+  // Arrays are checked against n_layer, which stands before them in every table.
+  if (found->count() < hp.n_layer) return fail(errc::inconsistent, key.view()).got(found->count());
+  for (u32 il = 0; il < hp.n_layer; ++il) {
+    JIG_TRY(const u32 v, found->template element<u32>(il));
+    JIG_CHECK(check_range(key.view(), row, v));
+  }
+  row.field.numbers(hp) = per_layer<u32>(*found);
+  return {};
+}
+
+/// The size of the vocabulary: the tokenizer's tokens if the file has them, else the architecture's key.
+inline result<u32> read_vocab_size(const gguf::file_set& file, std::string_view arch, u32 from_key) noexcept {
+  constexpr std::string_view key = "tokenizer.ggml.tokens";
+  if (const auto tokens = file.find(key)) {
+    JIG_TRY(const auto list, tokens->strings());
+    if (list.size() < 1 || list.size() > (1u << 24)) return fail(errc::bad_value, key).got(list.size());
+    return static_cast<u32>(list.size());
+  }
+  if (from_key == 0) return fail(errc::missing_key, key_name(arch, "vocab_size").view());
+  return from_key;
+}
+
+/// Sizes of heads: explicit, or n_embd / n_head.
+inline result<void> complete_heads(std::string_view arch, bool has_kv_key, hparams& hp) noexcept {
+  const auto bad = [&](std::string_view key, u64 got) { return fail(errc::inconsistent, key_name(arch, key).view()).got(got); };
+  if (!has_kv_key) hp.n_head_kv = hp.n_head;
+  for (u32 il = 0; il < hp.n_layer; ++il) {
+    if (hp.n_head_kv[il] == 0 ? hp.n_head[il] != 0 : hp.n_head[il] % hp.n_head_kv[il] != 0)
+      return bad("attention.head_count_kv", hp.n_head_kv[il]);
+  }
+  if (hp.dim_k == 0 || hp.dim_v == 0) {
+    const u32 heads = hp.n_head[0];
+    if (heads == 0 || hp.n_embd % heads != 0) return bad("attention.head_count", heads);
+    if (hp.dim_k == 0) hp.dim_k = hp.n_embd / heads;
+    if (hp.dim_v == 0) hp.dim_v = hp.n_embd / heads;
+  }
+  return {};
+}
+
+inline result<void> complete_rope(std::string_view arch, hparams& hp) noexcept {
+  if (hp.n_rot == 0) hp.n_rot = hp.dim_k;
+  if (hp.n_rot % 2 != 0 || hp.n_rot > hp.dim_k)
+    return fail(errc::inconsistent, key_name(arch, "rope.dimension_count").view()).got(hp.n_rot);
+  const std::string_view kind = hp.rope_scaling_name;
+  if (kind.empty() || kind == "none") hp.scaling = rope_scaling::none;
+  else if (kind == "linear") hp.scaling = rope_scaling::linear;
+  else if (kind == "yarn") hp.scaling = rope_scaling::yarn;
+  else return fail(errc::unsupported_feature, key_name(arch, "rope.scaling.type").view());
+  if (hp.n_ctx_orig == 0) hp.n_ctx_orig = hp.n_ctx_train;
+  // Both correction dimensions of YaRN divide by log(base).
+  if (hp.scaling == rope_scaling::yarn && !(hp.rope_base > 1.0f))
+    return fail(errc::inconsistent, key_name(arch, "rope.freq_base").view());
+  return {};
+}
+
+/// One tensor of the file as a weight, after its shape and type were compared with the table's.
+template <class Quants>
+result<weight> check_tensor(const gguf::tensor_info& info, const std::array<u64, 3>& shape, bool must_be_f32) noexcept {
+  for (u32 i = 0; i < 3; ++i)
+    if (info.ne[i] != shape[i]) return fail(errc::wrong_shape, info.name).got(info.ne[i]).at(info.position);
+  if (info.ne[3] != 1) return fail(errc::wrong_shape, info.name).got(info.ne[3]).at(info.position);
+  const bool known = visit_id(Quants{}, info.type, [](auto) {});
+  if (!known || (must_be_f32 && info.type != 0))
+    return fail(errc::wrong_tensor_type, info.name).got(info.type).at(info.position);
+  return weight{info.data.data(), info.type, static_cast<u32>(shape[0]), static_cast<u32>(shape[1]),
+                static_cast<u32>(shape[2])};
+}
+
+/// The table's shape of a row in layer il, 1 where it has no dimension. Empty if a dimension exceeds 32 bits or is 0.
+inline result<std::array<u64, 3>> row_shape(const tensor_row& row, const hparams& hp, u32 il, std::string_view name) noexcept {
+  std::array<u64, 3> shape = {1, 1, 1};
+  for (u32 i = 0; i < 3 && row.shape[i]; ++i) {
+    shape[i] = row.shape[i](hp, il);
+    if (shape[i] == 0 || shape[i] > 0xffffffffu) return fail(errc::inconsistent, name).got(shape[i]);
+  }
+  return shape;
+}
+
+}  // namespace detail
+
+/// Reads and checks all keys of Arch. Errors: missing_key, wrong_key_type, bad_value (out of its range),
+/// inconsistent (keys contradict each other), unsupported_feature; each names the key.
+template <class Arch>
+result<hparams> read_hparams(const gguf::file_set& file) noexcept {
+  hparams hp;
+  for (const key_row& row : Arch::keys) JIG_CHECK(detail::read_key(file, Arch::name, row, hp));
+  JIG_TRY(hp.n_vocab, detail::read_vocab_size(file, Arch::name, hp.n_vocab));
+  const bool has_kv = file.has(key_name(Arch::name, "attention.head_count_kv").view());
+  JIG_CHECK(detail::complete_heads(Arch::name, has_kv, hp));
+  JIG_CHECK(detail::complete_rope(Arch::name, hp));
+  if (hp.n_expert_used > hp.n_expert || (hp.n_expert != 0 && hp.n_expert_used == 0))
+    return fail(errc::inconsistent, key_name(Arch::name, "expert_used_count").view()).got(hp.n_expert_used);
+  return hp;
+}
+
+/// Calls f(name, shape, slot, required, is_f32) for every tensor that a model with these hyperparameters may have;
+/// stops at the first error that f returns.
+template <class Arch, class F>
+result<void> for_each_tensor(const hparams& hp, F&& f) noexcept {
+  using map = slot_map<Arch>;
+  for (const tensor_row& row : Arch::tensors) {
+    const slot_place place = map::find(row.name);
+    const u32 layers = row.per_layer() ? hp.n_layer : 1;
+    for (u32 il = 0; il < layers; ++il) {
+      if (row.when && !row.when(hp, il)) continue;
+      const name_text name = tensor_name(row.name, il, ".weight");
+      JIG_TRY(const auto shape, detail::row_shape(row, hp, il, name.view()));
+      u32 slot = map::index(place, il);
+      JIG_CHECK(f(row, il, name.view(), shape, slot, row.presence == need::required, !row.is_matrix()));
+      if (row.with_bias != bias::none) {
+        // The bias of a vector (a norm) has its length; that of a matrix one value per output, per expert if stacked.
+        const std::array<u64, 3> bias_shape =
+            row.is_matrix() ? std::array<u64, 3>{shape[1], shape[2], 1} : std::array<u64, 3>{shape[0], 1, 1};
+        const bool required = row.with_bias == bias::required && row.presence == need::required;
+        JIG_CHECK(f(row, il, tensor_name(row.name, il, ".bias").view(), bias_shape, ++slot, required, true));
+      }
+      if (row.is_matrix()) {
+        const std::array<u64, 3> scale_shape = {row.shape[2] ? shape[2] : 1, 1, 1};
+        JIG_CHECK(f(row, il, tensor_name(row.name, il, ".scale").view(), scale_shape, ++slot, false, true));
+      }
+    }
+  }
+  return {};
+}
+
+/// Finds every tensor of Arch in the file and checks shapes and types. `slots`: slot_map<Arch>::count(hp) entries.
+/// Errors: missing_tensor, unexpected_tensor, wrong_shape, wrong_tensor_type, not_supported (file in the other byte
+/// order than the host: host/ loaders swap it first), buffer_too_small; each names the tensor.
+template <class Arch, class Quants>
+result<bound_model<Arch>> bind(const gguf::file_set& file, const hparams& hp, std::span<weight> slots) noexcept {
+  if (slots.size() < slot_map<Arch>::count(hp)) return fail(errc::buffer_too_small, "weight slots").got(slots.size());
+  constexpr auto host_order = std::endian::native == std::endian::little ? gguf::byte_order::little : gguf::byte_order::big;
+  if (file.order() != host_order) return fail(errc::not_supported, "byte order of the file");
+  for (weight& w : slots) w = {};
+  u64 found = 0;
+  JIG_CHECK(for_each_tensor<Arch>(hp, [&](const tensor_row& row, u32 il, std::string_view name,
+                                          const std::array<u64, 3>& shape, u32 slot, bool required,
+                                          bool must_be_f32) -> result<void> {
+    if (!row.unless.empty() && file.has_tensor(tensor_name(row.unless, il, ".weight").view())) return {};
+    const auto info = file.find_tensor(name);
+    if (!info) return required ? result<void>(info.error()) : result<void>();
+    JIG_TRY(slots[slot], detail::check_tensor<Quants>(*info, shape, must_be_f32));
+    ++found;
+    return {};
+  }));
+  // Whatever was not bound is not the architecture's; ".input_scale" describes activations and enters no product.
+  if (found != file.tensors().size()) {
+    for (const gguf::tensor_info& info : file.tensors()) {
+      bool bound = info.name.ends_with(".input_scale");
+      for (const weight& w : slots) bound = bound || (w && w.data == info.data.data());
+      if (!bound) return fail(errc::unexpected_tensor, info.name).at(info.position);
+    }
+  }
+  return bound_model<Arch>(hp, slots);
+}
+
+}  // namespace jig

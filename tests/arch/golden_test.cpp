@@ -1,0 +1,117 @@
+// arch/: every model of the kit against the reference logits; batches, chunks and sequences against each other.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "arch/kit.hpp"
+#include "arch/runner.hpp"
+
+using namespace jig;
+
+namespace {
+
+std::vector<std::string> kit_models() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(JIG_TEST_DATA "/archs"))
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<f64> expected_tail(const kit::json& d) { return d["logits"]["last"].get<std::vector<f64>>(); }
+
+/// The kit's figures against logits of all positions: all of the last one, first8, argmax, max and sum of each.
+void compare(const kit::json& d, const std::vector<std::vector<f32>>& logits, f64 tolerance) {
+  const kit::json& want = d["logits"];
+  REQUIRE(logits.size() == d["tokens"].size());
+  const std::vector<f64> last(logits.back().begin(), logits.back().end());
+  CHECK(kit::nmse(expected_tail(d), last) < tolerance);
+  std::vector<f64> first8, got8;
+  for (usize t = 0; t < logits.size(); ++t) {
+    usize top = 0;
+    f64 sum = 0.0;
+    for (usize i = 0; i < logits[t].size(); ++i) {
+      sum += f64(logits[t][i]);
+      if (logits[t][i] > logits[t][top]) top = i;
+    }
+    CHECK(top == want["argmax"][t].get<usize>());
+    CHECK(f64(logits[t][top]) == doctest::Approx(want["max"][t].get<f64>()).epsilon(1e-4));
+    CHECK(sum == doctest::Approx(want["sum"][t].get<f64>()).epsilon(1e-3).scale(10.0));
+    for (usize i = 0; i < 8; ++i) {
+      first8.push_back(want["first8"][t][i]);
+      got8.push_back(f64(logits[t][i]));
+    }
+  }
+  CHECK(kit::nmse(first8, got8) < tolerance);
+}
+
+f64 difference(const std::vector<std::vector<f32>>& a, const std::vector<std::vector<f32>>& b) {
+  std::vector<f64> x, y;
+  for (const auto& row : a) x.insert(x.end(), row.begin(), row.end());
+  for (const auto& row : b) y.insert(y.end(), row.begin(), row.end());
+  return x.size() == y.size() ? kit::nmse(x, y) : 1.0;
+}
+
+}  // namespace
+
+TEST_CASE("kit: the file written from a description has the recorded SHA-256") {
+  for (const std::string& name : kit_models()) {
+    CAPTURE(name);
+    const kit::json d = kit::load(JIG_TEST_DATA "/archs/" + name + ".json");
+    CHECK(kit::sha256_text(kit::materialize(d)) == d["sha256"].get<std::string>());
+  }
+}
+
+TEST_CASE("architectures: the reference executor gives the kit's logits, whatever the batches") {
+  const auto names = kit_models();
+  REQUIRE(names.size() >= 7);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const kit::json d = kit::load(JIG_TEST_DATA "/archs/" + name + ".json");
+    const std::vector<u8> file = kit::materialize(d);
+    const auto tokens = d["tokens"].get<std::vector<i32>>();
+    const auto n = static_cast<u32>(tokens.size());
+    const auto all = run(file, {{tokens, {n}}})[0];
+    compare(d, all, d["tolerance"]);
+    CHECK(difference(all, run(file, {{tokens, std::vector<u32>(n, 1)}})[0]) < 1e-10);
+    CHECK(difference(all, run(file, {{tokens, {7, 1, 5, 3, 8}}})[0]) < 1e-10);
+  }
+}
+
+TEST_CASE("architectures: two sequences interleaved in one batch give what each gives alone") {
+  for (const std::string& name : kit_models()) {
+    CAPTURE(name);
+    const kit::json d = kit::load(JIG_TEST_DATA "/archs/" + name + ".json");
+    const std::vector<u8> file = kit::materialize(d);
+    const auto a = d["tokens"].get<std::vector<i32>>();
+    const std::vector<i32> b(a.rbegin(), a.rend() - 5);
+    const auto both = run_interleaved(file, a, b);
+    CHECK(difference(both[0], run(file, {{a, {static_cast<u32>(a.size())}}})[0]) < 1e-10);
+    CHECK(difference(both[1], run(file, {{b, {static_cast<u32>(b.size())}}})[0]) < 1e-10);
+  }
+}
+
+TEST_CASE("architectures: truncating to a position and decoding again gives the same logits; forks are independent") {
+  for (const std::string& name : kit_models()) {
+    CAPTURE(name);
+    const kit::json d = kit::load(JIG_TEST_DATA "/archs/" + name + ".json");
+    const auto tokens = d["tokens"].get<std::vector<i32>>();
+    const std::vector<u8> bytes = kit::materialize(d);
+    test_model m(bytes);
+    test_session s(m, 3);
+    const auto whole = s.decode(0, tokens);
+    REQUIRE(s->fork(0, 1));
+    REQUIRE(s->truncate(0, 9));
+    const auto again = s.decode(0, std::vector<i32>(tokens.begin() + 9, tokens.end()));
+    CHECK(difference(again, {whole.begin() + 9, whole.end()}) < 1e-10);
+    // The fork still has everything; continuing both differently must not mix them.
+    const auto fork_next = s.decode(1, {5});
+    const auto own_next = s.decode(0, {77});
+    auto longer = tokens;
+    longer.push_back(5);
+    CHECK(difference({fork_next}, {run(bytes, {{longer, {25}}})[0].back()}) < 1e-10);
+    longer.back() = 77;
+    CHECK(difference({own_next}, {run(bytes, {{longer, {25}}})[0].back()}) < 1e-10);
+  }
+}
