@@ -190,7 +190,10 @@ inline result<void> file::check_overlaps(std::span<u32> positions) const noexcep
     const u8* rank = bytes_.data() + p + 8 + name_at(p).size();
     return load<u64>(rank + 8 + usize{8} * load<u32>(rank, header_.order), header_.order);
   };
-  detail::heap_sort(positions, [&](u32 a, u32 b) { return offset_at(a) < offset_at(b); });
+  detail::heap_sort(positions, [&](u32 a, u32 b) {
+    const u64 x = offset_at(a), y = offset_at(b);
+    return x != y ? x < y : a < b;  // so that the later entry is the one at fault
+  });
   u64 end = 0;
   for (u32 p : positions) {
     JIG_TRY(const tensor_info t, tensors_from(p).read());

@@ -1,5 +1,5 @@
 #pragma once
-// Builds and edits GGUF files. Hosted: keeps keys in std::vector; tensor data stays where it is and is streamed.
+// Hosted: builds and edits GGUF files. Keys lie in vectors; tensor data stays where it is and is streamed.
 //
 //   gguf::writer w;                                   // v3, little-endian; or writer::from(file) to edit a file
 //   w.set("general.architecture", "llama");

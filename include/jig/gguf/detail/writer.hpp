@@ -1,5 +1,5 @@
 #pragma once
-// The larger members of gguf::writer (writer.hpp).
+// Hosted: the larger members of gguf::writer (writer.hpp).
 
 #include <algorithm>
 
