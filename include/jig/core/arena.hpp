@@ -23,7 +23,7 @@ class arena_map {
 
   /// Takes `bytes` (rounded up to the alignment); the offset, or `none` if there is no room.
   constexpr u64 take(u64 bytes) noexcept {
-    if (bytes > capacity_) return none;
+    if (bytes > capacity_ || bytes > none - alignment) return none;
     bytes = round_up(bytes ? bytes : 1, alignment);
     u64 offset = 0;
     u32 at = 0;

@@ -30,7 +30,7 @@ constexpr void for_each_type(type_list<Ts...>, F&& f) {
 
 /// Calls f(type_tag<T>{}) for the first T with T::id == id; false if no type of the list has that id.
 template <class... Ts, class F>
-constexpr bool visit_id(type_list<Ts...>, u32 id, F&& f) {
+constexpr bool visit_id(type_list<Ts...>, [[maybe_unused]] u32 id, F&& f) {
   return ((Ts::id == id ? (f(type_tag<Ts>{}), true) : false) || ...);
 }
 
