@@ -33,6 +33,7 @@ namespace jig {
   X(misaligned_offset, "a tensor's offset is not a multiple of the alignment")                          \
   X(offset_out_of_file, "a tensor's data lies outside the file")                                        \
   X(overlapping_tensors, "two tensors share bytes of the file")                                         \
+  X(bad_data, "a tensor holds a number that is not finite or a scale that is not valid")                \
   X(bad_split, "the parts of a split file do not belong together")                                      \
   /* model: keys and tensors against an architecture's tables */                                        \
   X(missing_key, "a required metadata key is missing")                                                  \
