@@ -33,7 +33,7 @@ constexpr bool precedes(const candidate& a, const candidate& b) noexcept {
   return a.id < b.id;
 }
 
-/// What passes through a chain of samplers. Invariant: `sorted` implies that items are in the order of precedes().
+/// What passes through a chain of samplers. Invariant: `sorted` implies that no logit is above the one before it.
 struct candidates {
   static constexpr usize none = ~usize{0};
 

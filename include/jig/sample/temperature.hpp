@@ -26,14 +26,16 @@ struct temperature {
   constexpr void apply(candidates& c) const noexcept {
     if (c.empty() || t == 1.0f) return;
     constexpr f32 infinity = std::numeric_limits<f32>::infinity();
-    if (!(t > 0.0f)) {
+    const auto finite = [](f32 x) { return x < infinity && x > -infinity; };
+    // A tiny t would make several logits infinite and so equal: that, too, means greedy.
+    if (const f32 top = c.max_logit(); !(t > 0.0f) || (finite(top) && !finite(top / t))) {
       const usize best = c.best();
       for (usize i = 0; i < c.size(); ++i)
         if (i != best) c.items[i].logit = -infinity;
       return;
     }
     for (candidate& x : c.items)
-      if (x.logit < infinity && x.logit > -infinity) x.logit /= t;  // infinity / infinity is no number
+      if (finite(x.logit)) x.logit /= t;  // infinity / infinity is no number
   }
 };
 
