@@ -176,14 +176,18 @@ result<void> for_each_tensor(const hparams& hp, F&& f) noexcept {
   return {};
 }
 
-/// Finds every tensor of Arch in the file and checks shapes and types. `slots`: slot_map<Arch>::count(hp) entries.
-/// Errors: missing_tensor, unexpected_tensor, wrong_shape, wrong_tensor_type, not_supported (file in the other byte
-/// order than the host: host/ loaders swap it first), buffer_too_small; each names the tensor.
+/// Whether a file's tensors can be computed with where they are: blocks are read as little-endian on every host, but
+/// f32 vectors in the host's order. host::load turns what must be turned.
+inline bool usable_in_place(const gguf::file_set& file) noexcept {
+  return file.order() == gguf::byte_order::little && std::endian::native == std::endian::little;
+}
+
+/// Finds every tensor of Arch in the file and checks shapes and types; the slots point into the file.
+/// `slots`: slot_map<Arch>::count(hp) entries that outlive the model. See usable_in_place about byte orders.
+/// Errors: missing_tensor, unexpected_tensor, wrong_shape, wrong_tensor_type, buffer_too_small; with the tensor's name.
 template <class Arch, class Quants>
 result<bound_model<Arch>> bind(const gguf::file_set& file, const hparams& hp, std::span<weight> slots) noexcept {
   if (slots.size() < slot_map<Arch>::count(hp)) return fail(errc::buffer_too_small, "weight slots").got(slots.size());
-  constexpr auto host_order = std::endian::native == std::endian::little ? gguf::byte_order::little : gguf::byte_order::big;
-  if (file.order() != host_order) return fail(errc::not_supported, "byte order of the file");
   for (weight& w : slots) w = {};
   u64 found = 0;
   JIG_CHECK(for_each_tensor<Arch>(hp, [&](const tensor_row& row, u32 il, std::string_view name,

@@ -1,0 +1,35 @@
+#pragma once
+// What a program is built with, as one type: architectures, block types, backend. Nothing else is instantiated.
+//
+//   using tiny = jig::model<jig::arch::llama, jig::quants<jig::q8_0, float>>;
+//   using many = jig::any_model;
+
+#include "jig/arch/all.hpp"
+#include "jig/backend/cpu/backend.hpp"
+#include "jig/quant/all.hpp"
+
+namespace jig {
+
+namespace detail {
+template <class T>
+struct as_list {
+  using type = type_list<T>;
+};
+template <class... Ts>
+struct as_list<type_list<Ts...>> {
+  using type = type_list<Ts...>;
+};
+}  // namespace detail
+
+/// Archs: one architecture or archs<...>. Quants: quants<...>. Backend: backend::cpu<...>.
+template <class Archs, class Quants = all_quants, class Backend = backend::cpu<>>
+struct model {
+  using archs = typename detail::as_list<Archs>::type;
+  using quants = Quants;
+  using kernels = typename Backend::template kernels<Quants>;
+};
+
+/// Every architecture and block type; which one is decided by the file.
+using any_model = model<all_archs>;
+
+}  // namespace jig
