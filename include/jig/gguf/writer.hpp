@@ -173,7 +173,7 @@ class writer {
 
   std::vector<owned_value> keys_;
   std::vector<tensor> tensors_;
-  std::unordered_map<std::string, usize> tensor_numbers_;
+  std::unordered_map<std::string, usize> key_numbers_, tensor_numbers_;  // name -> place in keys_, tensors_
   // From a file: its data section and the padding before it, to be repeated as they are.
   std::span<const u8> section_, padding_;
   bool ends_in_padding_ = false;

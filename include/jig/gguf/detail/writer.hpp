@@ -19,7 +19,7 @@ inline writer writer::from(const file& f) {
   writer w;
   w.version = f.version();
   w.order = f.order();
-  for (const value& v : f.keys()) w.keys_.push_back(copy(v));
+  for (const value& v : f.keys()) w.set(copy(v));
   for (const tensor_info& t : f.tensors()) {
     tensor own;
     own.name = t.name;
@@ -43,14 +43,20 @@ inline writer writer::from(const file& f) {
 }
 
 inline void writer::set(owned_value v) {
-  const auto same_key = [&](const owned_value& k) { return k.key == v.key; };
-  const auto at = std::find_if(keys_.begin(), keys_.end(), same_key);
-  if (at != keys_.end()) *at = std::move(v);
-  else keys_.push_back(std::move(v));
+  const auto [at, is_new] = key_numbers_.emplace(v.key, keys_.size());
+  if (is_new) keys_.push_back(std::move(v));
+  else keys_[at->second] = std::move(v);
 }
 
 inline bool writer::remove(std::string_view key) {
-  return std::erase_if(keys_, [&](const owned_value& k) { return k.key == key; }) != 0;
+  const auto at = key_numbers_.find(std::string(key));
+  if (at == key_numbers_.end()) return false;
+  const usize removed = at->second;
+  key_numbers_.erase(at);
+  keys_.erase(keys_.begin() + static_cast<std::ptrdiff_t>(removed));
+  for (auto& [name, number] : key_numbers_)
+    if (number > removed) --number;
+  return true;
 }
 
 inline result<void> writer::add_tensor(std::string_view name, std::span<const u64> ne, u32 type,
