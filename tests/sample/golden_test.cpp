@@ -1,6 +1,7 @@
 // Samplers, draws, chains and names against llama.cpp's results (tests/data/sampling).
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -158,7 +159,7 @@ TEST_CASE("golden: accepted and refused spellings, letters, default order") {
   for (const auto& [letter, name] : data()["names"]["letters"].items()) {
     const usize at = find_letter(builtin{}, letter[0]);
     if (at < builtin::size) CHECK(name == canonical[at]);
-    else CHECK(std::find(std::begin(canonical), std::end(canonical), name) == std::end(canonical));
+    else CHECK(std::find(std::begin(canonical), std::end(canonical), name.get<std::string>()) == std::end(canonical));
   }
   std::vector<std::string> order;
   for (const json& name : data()["names"]["default_order"])

@@ -56,7 +56,8 @@ std::vector<f64> oracle_softmax(const std::vector<f32>& logits) {
 std::vector<usize> oracle_order(const std::vector<f32>& logits) {
   std::vector<usize> at(logits.size());
   std::iota(at.begin(), at.end(), usize{0});
-  std::stable_sort(at.begin(), at.end(), [&](usize a, usize b) { return logits[a] > logits[b]; });
+  std::sort(at.begin(), at.end(),
+            [&](usize a, usize b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; });
   return at;
 }
 
