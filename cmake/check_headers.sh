@@ -2,7 +2,7 @@
 # Checks every header under include/jig:
 #   1. it compiles alone, twice in one unit, without a warning: g++, and clang++-19 where it is installed;
 #   2. a no-host header compiles for bare metal (arm-none-eabi-g++, no exceptions, no RTTI) and includes only the
-#      standard headers on the list below (and vendors' intrinsics in backend/cpu);
+#      standard headers on the list below (and xsimd and vendors' intrinsics in backend/cpu);
 #   3. a folder includes only folders above it in the table of docs/design.md, section 2.
 # A header is hosted if it lies in host/, grammar/, chat/, backend/cuda/, backend/vulkan/ or directly in jig/, or if a
 # line of its opening comment starts with "// Hosted". All others are no-host.
@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.." || exit 1
 . cmake/lib.sh
 
 allowed=' cstddef cstdint limits type_traits concepts bit utility array span string_view cstring cmath new '
-intrinsics=' immintrin.h arm_neon.h arm_sve.h arm_mve.h riscv_vector.h wasm_simd128.h '
+intrinsics=' xsimd/xsimd.hpp immintrin.h arm_neon.h arm_sve.h arm_mve.h riscv_vector.h wasm_simd128.h '
 warnings='-Wall -Wextra -Wpedantic -Wshadow -Werror'
 
 # The row of a header's folder in the table; a header may include rows up to its own.
