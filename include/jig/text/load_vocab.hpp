@@ -2,7 +2,7 @@
 // Reads the vocabulary of a GGUF file into memory that the caller gives.
 //
 //   auto need = vocab_bytes_needed(file);                 // result<usize>
-//   auto v = load_vocab(file, memory);                    // result<vocab>; the file's bytes and `memory` must outlive it
+//   auto v = load_vocab(file, memory);                    // result<vocab>; needs the file's bytes and `memory` to stay
 //   auto v = load_vocab(file, memory, my_kinds);          // firmware: only these kinds are linked
 //
 // Memory: per token 7 bytes (11 with scores) and 6 to 12 for the look-up; per merge 12 and 6 to 12; 8 per special
@@ -386,8 +386,8 @@ class vocab_loader {
         if (const i32 id = v_.find(text); id >= 0)
           m_.attributes[static_cast<usize>(id)].bits &= static_cast<u8>(~token_attributes::right_strip);
     }
-    for (u32 id : v_.specials)
-      v_.strips |= v_.attributes_of(static_cast<i32>(id)).has(token_attributes::left_strip | token_attributes::right_strip);
+    constexpr u8 either = token_attributes::left_strip | token_attributes::right_strip;
+    for (u32 id : v_.specials) v_.strips |= v_.attributes_of(static_cast<i32>(id)).has(either);
   }
   /// True if `part` (in lower case) occurs in `text`.
   static bool has_ignoring_case(std::string_view text, std::string_view part) noexcept {
