@@ -1,0 +1,70 @@
+#pragma once
+// The CPU's kernel set (see ops/reference.hpp for what each operation means): kernels chosen by instruction set tag
+// and list of block types. Needs neither heap nor operating system; with `isa::scalar` it runs anywhere.
+//
+//   jig::cpu::kernels<> k;                                          // what the compiler's flags allow, all types
+//   jig::cpu::kernels<jig::isa::helium, jig::quants<jig::q8_0>> k;  // firmware
+//
+// Programs that shall run on any machine of a family take cpu::dispatched_kernels (dispatch.hpp) instead.
+
+#include "jig/backend/cpu/attention.hpp"
+#include "jig/backend/cpu/elementwise.hpp"
+#include "jig/backend/cpu/matmul.hpp"
+#include "jig/backend/cpu/moe.hpp"
+#include "jig/backend/cpu/norm.hpp"
+#include "jig/backend/cpu/rope.hpp"
+#include "jig/quant/all.hpp"
+
+namespace jig::cpu {
+
+/// The kernels for one instruction set. Shapes and error bounds stand at the functions that are called here.
+/// Results do not depend on the number of threads, nor on the other rows of a batch.
+template <isa::tag Isa = isa::native, class Quants = all_quants>
+struct kernels : kernel_sizes<Quants> {
+  static_assert(isa::enabled<Isa>, "the compiler's flags do not allow code for this instruction set");
+  using V = floats<Isa>;
+  using sizes = kernel_sizes<Quants>;
+
+  void embed(const parallel& p, const weight& w, const i32* tokens, const mat& out) const {
+    cpu::embed<Quants>(p, w, tokens, out);
+  }
+  void prepare(const parallel& p, u32 type, const mat& x, u8* out) const { cpu::prepare<V, Quants>(p, type, x, out); }
+  void matmul(const parallel& p, const linear& w, const activations& a, const mat& out) const {
+    cpu::matmul(p, find_dot<Isa, Quants>(w.w.type), sizes::row_bytes(w.w.type, w.w.cols), w, a, out);
+  }
+  void matmul_experts(const parallel& p, const linear& w, const activations& a, const i32* ids, u32 per_row,
+                      const mat& out) const {
+    cpu::matmul_experts(p, find_dot<Isa, Quants>(w.w.type), sizes::row_bytes(w.w.type, w.w.cols), w, a, ids, per_row,
+                        out);
+  }
+  void add(const parallel& p, const mat& a, const mat& b, f32 factor) const { cpu::add<V>(p, a, b, factor); }
+  void scale(const parallel& p, const mat& x, f32 factor) const { cpu::scale<V>(p, x, factor); }
+  void softcap(const parallel& p, const mat& x, f32 cap) const { cpu::softcap<V>(p, x, cap); }
+  void gated(const parallel& p, activation act, const mat& gate, const mat& up) const {
+    cpu::gated<V>(p, act, gate, up);
+  }
+  void activate(const parallel& p, activation act, const mat& x) const { cpu::activate<V>(p, act, x); }
+  void norm(const parallel& p, const norm_args& a, const mat& x, const mat& out) const { cpu::norm<V>(p, a, x, out); }
+  void rope_table(const parallel& p, const rope_args& a, const u32* position, const mat& out) const {
+    cpu::rope_table(p, a, position, out);
+  }
+  void rope(const parallel& p, rope_kind kind, const mat& table, u32 n_head, const mat& x) const {
+    cpu::rope<V>(p, kind, table, n_head, x);
+  }
+  void store_kv(const parallel& p, const attend_args& a, const batch& b, const mat& k, const mat& v) const {
+    cpu::store_kv(p, a, b, k, v);
+  }
+  void attend(const parallel& p, const attend_args& a, const batch& b, const mat& q, u8* scratch,
+              const mat& out) const {
+    cpu::attend<V>(p, a, b, q, scratch, out);
+  }
+  void route(const parallel& p, const route_args& a, const mat& logits, i32* ids, const mat& weights) const {
+    cpu::route(p, a, logits, ids, weights);
+  }
+  void combine(const parallel& p, const mat& y, const mat& weights, const mat& out) const {
+    cpu::combine<V>(p, y, weights, out);
+  }
+  void gather(const parallel& p, const mat& x, const u32* rows, const mat& out) const { cpu::gather(p, x, rows, out); }
+};
+
+}  // namespace jig::cpu

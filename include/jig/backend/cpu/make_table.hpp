@@ -1,0 +1,49 @@
+#pragma once
+// Makes the function table of a kernel set: what a unit that is compiled for one instruction set does (table.hpp).
+
+#include "jig/backend/cpu/kernels.hpp"
+#include "jig/backend/cpu/table.hpp"
+
+namespace jig::cpu {
+
+namespace detail {
+
+/// A member function of a stateless class as a plain function.
+template <auto Member>
+struct plain;
+template <class K, class... Args, void (K::*Member)(Args...) const>
+struct plain<Member> {
+  static void call(Args... args) { (K{}.*Member)(args...); }
+};
+
+}  // namespace detail
+
+/// The table of kernels<Isa, Quants>.
+template <isa::tag Isa, class Quants>
+constexpr kernel_table make_table() noexcept {
+  using K = kernels<Isa, Quants>;
+  using detail::plain;
+  return {
+      .isa = Isa::name,
+      .types = type_bits(Quants{}),
+      .embed = plain<&K::embed>::call,
+      .prepare = plain<&K::prepare>::call,
+      .matmul = plain<&K::matmul>::call,
+      .matmul_experts = plain<&K::matmul_experts>::call,
+      .add = plain<&K::add>::call,
+      .scale = plain<&K::scale>::call,
+      .softcap = plain<&K::softcap>::call,
+      .gated = plain<&K::gated>::call,
+      .activate = plain<&K::activate>::call,
+      .norm = plain<&K::norm>::call,
+      .rope_table = plain<&K::rope_table>::call,
+      .rope = plain<&K::rope>::call,
+      .store_kv = plain<&K::store_kv>::call,
+      .attend = plain<&K::attend>::call,
+      .route = plain<&K::route>::call,
+      .combine = plain<&K::combine>::call,
+      .gather = plain<&K::gather>::call,
+  };
+}
+
+}  // namespace jig::cpu

@@ -1,0 +1,91 @@
+#pragma once
+// A kernel set as a table of plain function pointers, so that one program carries the kernels of several instruction
+// sets, each compiled in its own unit with its own flags (cmake/jig_add_dispatch.cmake), and chooses at run time
+// (dispatch.hpp). This header is all that such a unit and its users share.
+
+#include "jig/backend/cpu/sizes.hpp"
+#include "jig/ops/executor.hpp"
+#include "jig/quant/all.hpp"
+
+namespace jig::cpu {
+
+/// The operations of a kernel set; see `kernels`. All arguments are plain data.
+struct kernel_table {
+  const char* isa;  ///< the tag's name
+  u64 types;        ///< bit n: weights of the type with number n
+  void (*embed)(const parallel&, const weight&, const i32*, const mat&);
+  void (*prepare)(const parallel&, u32, const mat&, u8*);
+  void (*matmul)(const parallel&, const linear&, const activations&, const mat&);
+  void (*matmul_experts)(const parallel&, const linear&, const activations&, const i32*, u32, const mat&);
+  void (*add)(const parallel&, const mat&, const mat&, f32);
+  void (*scale)(const parallel&, const mat&, f32);
+  void (*softcap)(const parallel&, const mat&, f32);
+  void (*gated)(const parallel&, activation, const mat&, const mat&);
+  void (*activate)(const parallel&, activation, const mat&);
+  void (*norm)(const parallel&, const norm_args&, const mat&, const mat&);
+  void (*rope_table)(const parallel&, const rope_args&, const u32*, const mat&);
+  void (*rope)(const parallel&, rope_kind, const mat&, u32, const mat&);
+  void (*store_kv)(const parallel&, const attend_args&, const batch&, const mat&, const mat&);
+  void (*attend)(const parallel&, const attend_args&, const batch&, const mat&, u8*, const mat&);
+  void (*route)(const parallel&, const route_args&, const mat&, i32*, const mat&);
+  void (*combine)(const parallel&, const mat&, const mat&, const mat&);
+  void (*gather)(const parallel&, const mat&, const u32*, const mat&);
+};
+
+/// The bits of `kernel_table::types` for a list of types.
+template <class... Ts>
+constexpr u64 type_bits(type_list<Ts...>) noexcept {
+  static_assert(((Ts::id < 64) && ...));
+  return (u64{0} | ... | (u64{1} << Ts::id));
+}
+
+/// The kernel set that calls through a table. Sizes are those of every table with the same types.
+template <class Quants = all_quants>
+class dispatched_kernels : public kernel_sizes<Quants> {
+ public:
+  explicit constexpr dispatched_kernels(const kernel_table& t) noexcept : t_(&t) {}
+  constexpr const char* isa_name() const noexcept { return t_->isa; }
+
+  void embed(const parallel& p, const weight& w, const i32* tokens, const mat& out) const {
+    t_->embed(p, w, tokens, out);
+  }
+  void prepare(const parallel& p, u32 type, const mat& x, u8* out) const { t_->prepare(p, type, x, out); }
+  void matmul(const parallel& p, const linear& w, const activations& a, const mat& out) const {
+    t_->matmul(p, w, a, out);
+  }
+  void matmul_experts(const parallel& p, const linear& w, const activations& a, const i32* ids, u32 per_row,
+                      const mat& out) const {
+    t_->matmul_experts(p, w, a, ids, per_row, out);
+  }
+  void add(const parallel& p, const mat& a, const mat& b, f32 factor) const { t_->add(p, a, b, factor); }
+  void scale(const parallel& p, const mat& x, f32 factor) const { t_->scale(p, x, factor); }
+  void softcap(const parallel& p, const mat& x, f32 cap) const { t_->softcap(p, x, cap); }
+  void gated(const parallel& p, activation act, const mat& gate, const mat& up) const { t_->gated(p, act, gate, up); }
+  void activate(const parallel& p, activation act, const mat& x) const { t_->activate(p, act, x); }
+  void norm(const parallel& p, const norm_args& a, const mat& x, const mat& out) const { t_->norm(p, a, x, out); }
+  void rope_table(const parallel& p, const rope_args& a, const u32* position, const mat& out) const {
+    t_->rope_table(p, a, position, out);
+  }
+  void rope(const parallel& p, rope_kind kind, const mat& table, u32 n_head, const mat& x) const {
+    t_->rope(p, kind, table, n_head, x);
+  }
+  void store_kv(const parallel& p, const attend_args& a, const batch& b, const mat& k, const mat& v) const {
+    t_->store_kv(p, a, b, k, v);
+  }
+  void attend(const parallel& p, const attend_args& a, const batch& b, const mat& q, u8* scratch,
+              const mat& out) const {
+    t_->attend(p, a, b, q, scratch, out);
+  }
+  void route(const parallel& p, const route_args& a, const mat& logits, i32* ids, const mat& weights) const {
+    t_->route(p, a, logits, ids, weights);
+  }
+  void combine(const parallel& p, const mat& y, const mat& weights, const mat& out) const {
+    t_->combine(p, y, weights, out);
+  }
+  void gather(const parallel& p, const mat& x, const u32* rows, const mat& out) const { t_->gather(p, x, rows, out); }
+
+ private:
+  const kernel_table* t_;
+};
+
+}  // namespace jig::cpu
