@@ -26,24 +26,44 @@ struct top_p {
   constexpr void apply(candidates& c) const noexcept {
     if (!(p < 1.0f) || c.empty()) return;
     const f64 goal = weigh(c) * static_cast<f64>(p);
-    // Few tokens carry most of the probability: sort only as far as the sum needs, in growing pieces.
+    const usize keep = c.sorted ? prefix(c.items, goal) : select(c.items, goal);
+    if (keep >= min_keep) {
+      c.items = c.items.first(keep);
+      c.sort();
+    } else {
+      c.keep_best(min_keep);
+    }
+  }
+
+ private:
+  /// Length of the shortest prefix of sorted candidates whose p add up to the goal; all if they do not.
+  static constexpr usize prefix(std::span<const candidate> s, f64 goal) noexcept {
     f64 sum = 0;
-    usize keep = 0;
-    for (usize piece = 128, done = 0; done < c.size(); done += piece, piece *= 8) {
-      const std::span<candidate> rest = c.items.subspan(done);
-      if (piece > rest.size()) piece = rest.size();
-      if (!c.sorted) detail::sort_best(rest, piece);
-      for (usize i = 0; i < piece; ++i) {
-        sum += static_cast<f64>(rest[i].p);
-        keep = done + i + 1;
-        if (sum >= goal && keep >= min_keep) {
-          c.items = c.items.first(keep);
-          c.sorted = true;
-          return;
-        }
+    for (usize i = 0; i < s.size(); ++i) {
+      sum += static_cast<f64>(s[i].p);
+      if (sum >= goal) return i + 1;
+    }
+    return s.size();
+  }
+
+  /// The same length for candidates in any order; it brings those of the prefix to the front, unsorted. As in quickselect
+  /// only the part in which the sum passes the goal is divided further: linear on average.
+  static constexpr usize select(std::span<candidate> s, f64 goal) noexcept {
+    usize before = 0;
+    for (int patience = 64; s.size() > 16 && patience > 0; --patience) {
+      const usize cut = detail::partition(s);
+      f64 sum = 0;
+      for (const candidate& x : s.first(cut)) sum += static_cast<f64>(x.p);
+      if (sum >= goal) {
+        s = s.first(cut);
+      } else {
+        goal -= sum;
+        before += cut;
+        s = s.subspan(cut);
       }
     }
-    c.sorted = true;  // everything stays: min_keep is above the size, or the sum is rounded differently in this order
+    detail::sort_all(s);
+    return before + prefix(s, goal);
   }
 };
 

@@ -51,7 +51,7 @@ constexpr void insertion_sort(std::span<T> s) noexcept {
 }
 
 /// Hoare's partition: no element of the first part is worse than any of the second; both are not empty.
-/// Returns the size of the first part. Precondition: at least 3 elements.
+/// Returns the size of the first part. Precondition: at least 3 elements. In sorted order a prefix is the best k.
 template <class T>
 constexpr usize partition(std::span<T> s) noexcept {
   T &first = s[0], &middle = s[(s.size() - 1) / 2], &last = s[s.size() - 1];
