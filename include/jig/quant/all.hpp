@@ -36,11 +36,35 @@
 namespace jig {
 
 /// Every type that weights come in.
-using all_quants = quants<f32, f16_block, bf16_block,  //
-                          q4_0, q4_1, q5_0, q5_1, q8_0, q1_0, q2_0,  //
-                          q2_k, q3_k, q4_k, q5_k, q6_k,  //
-                          iq1_s, iq1_m, iq2_xxs, iq2_xs, iq2_s, iq3_xxs, iq3_s, iq4_nl, iq4_xs,  //
-                          tq1_0, tq2_0, mxfp4, nvfp4>;
+using all_quants = quants<  //
+    f32,
+    f16_block,
+    bf16_block,
+    q4_0,
+    q4_1,
+    q5_0,
+    q5_1,
+    q8_0,
+    q1_0,
+    q2_0,
+    q2_k,
+    q3_k,
+    q4_k,
+    q5_k,
+    q6_k,
+    iq1_s,
+    iq1_m,
+    iq2_xxs,
+    iq2_xs,
+    iq2_s,
+    iq3_xxs,
+    iq3_s,
+    iq4_nl,
+    iq4_xs,
+    tq1_0,
+    tq2_0,
+    mxfp4,
+    nvfp4>;
 
 /// The types to which only activations are encoded.
 using activation_quants = type_list<q8_1, q8_k>;
