@@ -83,6 +83,10 @@ inline std::string digest() {
   v = digest_draws<mt19937>(p, "top_p;temp;min_p", 3, &ids);
   out += line("wide", v, ids);
   ids.clear();
+  p.top_n_sigma = 1.1f;
+  v = digest_draws<pcg32>(p, "top_n_sigma;temp", 6, &ids);
+  out += line("sigma", v, ids);
+  ids.clear();
   v = digest_draws<pcg32>(p, "", 6, &ids);
   return out + line("all", v, ids);
 }

@@ -45,6 +45,7 @@ bool apply(candidates& c, const std::string& name, const json& p) {
   else if (name == "top_p") top_p{p["p"].get<f32>(), keep()}.apply(c);
   else if (name == "min_p") min_p{p["p"].get<f32>(), keep()}.apply(c);
   else if (name == "temp" || name == "temp_ext") temperature{p["t"].get<f32>()}.apply(c);
+  else if (name == "top_n_sigma") top_n_sigma{p["n"].get<f32>()}.apply(c);
   else if (name == "greedy") greedy{}.apply(c);
   else if (name == "dist") dist<mt19937>{p["seed"].get<u32>()}.apply(c);
   else return false;
@@ -94,7 +95,7 @@ TEST_CASE("golden: single samplers") {
     compare(b.c, test["result"]);
     ++count;
   }
-  CHECK(count == 41);
+  CHECK(count == 55);
 }
 
 TEST_CASE("golden: sequences of draws") {
@@ -146,7 +147,8 @@ TEST_CASE("golden: chains, stage by stage and as one sampler in that order") {
 
 TEST_CASE("golden: accepted and refused spellings, letters, default order") {
   int known = 0;
-  constexpr std::string_view canonical[] = {"top_k", "top_p", "min_p", "temperature"};
+  std::vector<std::string> canonical;
+  for_each_type(builtin{}, [&](auto tag) { canonical.emplace_back(decltype(tag)::type::name); });
   for (const auto& [spelling, name] : data()["names"]["names"].items()) {
     CAPTURE(spelling);
     usize want = builtin::size;
@@ -155,7 +157,7 @@ TEST_CASE("golden: accepted and refused spellings, letters, default order") {
     CHECK(find_name(builtin{}, spelling) == want);
     known += want < builtin::size;
   }
-  CHECK(known == 18);
+  CHECK(known == 21);
   for (const auto& [letter, name] : data()["names"]["letters"].items()) {
     const usize at = find_letter(builtin{}, letter[0]);
     if (at < builtin::size) CHECK(name == canonical[at]);

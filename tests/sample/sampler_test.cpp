@@ -82,9 +82,9 @@ TEST_CASE("sampler: draws as the chain of the same types") {
 
 TEST_CASE("sampler: names choose steps and their order; mistakes change nothing") {
   sampler s;
-  CHECK(s.steps_count() == 4);
-  CHECK(s.step_name(0) == "top_k");
-  CHECK(s.step_name(3) == "temperature");
+  CHECK(s.steps_count() == builtin::size);
+  CHECK(s.step_name(0) == "top_n_sigma");
+  CHECK(s.step_name(builtin::size - 1) == "temperature");
   REQUIRE(s.order_by_names("Temp;MIN-P;topk"));
   REQUIRE(s.steps_count() == 3);
   CHECK(s.step_name(0) == "temperature");

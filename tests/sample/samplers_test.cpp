@@ -115,6 +115,30 @@ TEST_CASE("min_p: at least p times the likeliest; unsorted candidates keep their
   CHECK(bag({0, 0, 0})(min_p{1.0f, 0}).ids() == id_list{0, 1, 2});
 }
 
+TEST_CASE("top_n_sigma: masks what lies n deviations below the highest; off at 0 and below") {
+  // Mean 0, deviation sqrt(5), highest 3; infinities and NaN do not count.
+  const std::vector<f32> logits{3, -1, 1, -3, -infinity, not_a_number};
+  const auto left = [&](f32 n) {
+    bag b(logits);
+    b(top_n_sigma{n});
+    CHECK(b.c.size() == 6);
+    id_list out;
+    for (const candidate& x : b.c.items)
+      if (x.logit > -infinity) out.push_back(x.id);
+    return out;
+  };
+  const f64 deviation = std::sqrt(5.0);
+  CHECK(left(static_cast<f32>(1.99 / deviation)) == id_list{0});
+  CHECK(left(static_cast<f32>(2.01 / deviation)) == id_list{0, 2});
+  CHECK(left(static_cast<f32>(4.01 / deviation)) == id_list{0, 1, 2});
+  CHECK(left(100) == id_list{0, 1, 2, 3});
+  CHECK(left(0) == id_list{0, 1, 2, 3});
+  CHECK(left(not_a_number) == id_list{0, 1, 2, 3});
+  CHECK(bag({5})(top_n_sigma{1}).c.items[0].logit == 5);
+  CHECK(bag({-infinity, -infinity})(top_n_sigma{1}).c.items[0].logit == -infinity);
+  CHECK(bag({1, infinity, 1})(top_n_sigma{1}).c.items[1].logit == infinity);
+}
+
 TEST_CASE("temperature: divides; 0 and below leave the first maximum alone") {
   bag b({1, -2, 4});
   b(temperature{2});
@@ -234,7 +258,7 @@ TEST_CASE("dist: one number is drawn even for a single candidate, and reset star
 
 TEST_CASE("all samplers: no candidates, one candidate, and logits without any number") {
   const auto every = [](bag& b) {
-    b(top_k{40})(top_p{0.9f, 0})(min_p{0.1f, 0})(temperature{0.7f})(dist<>{5});
+    b(top_n_sigma{2})(top_k{40})(top_p{0.9f, 0})(min_p{0.1f, 0})(temperature{0.7f})(dist<>{5});
   };
   bag none({});
   none(greedy{});
@@ -270,8 +294,9 @@ TEST_CASE("all samplers: NaN and infinities anywhere neither crash nor hang nor 
     const top_p p{static_cast<f32>(r() % 11) / 10.0f, r() % 3};
     const min_p m{static_cast<f32>(r() % 11) / 10.0f, r() % 3};
     const temperature t{static_cast<f32>(r() % 5) / 2.0f};
-    if (round % 2) b(t)(m)(p)(k)(dist<>{static_cast<u32>(round)});
-    else b(k)(p)(m)(t)(dist<>{static_cast<u32>(round)});
+    const top_n_sigma n{static_cast<f32>(r() % 4) / 2.0f};
+    if (round % 2) b(n)(t)(m)(p)(k)(dist<>{static_cast<u32>(round)});
+    else b(k)(p)(n)(m)(t)(dist<>{static_cast<u32>(round)});
     REQUIRE(b.c.id() >= 0);
     if (number) CHECK(logits[static_cast<usize>(b.c.id())] > -infinity);
   }

@@ -8,11 +8,13 @@
 #include "jig/sample/min_p.hpp"
 #include "jig/sample/temperature.hpp"
 #include "jig/sample/top_k.hpp"
+#include "jig/sample/top_n_sigma.hpp"
 #include "jig/sample/top_p.hpp"
 
 namespace jig::sample {
 
 using builtin = type_list<  //
+    top_n_sigma,            //
     top_k,                  //
     top_p,                  //
     min_p,                  //
