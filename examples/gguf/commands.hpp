@@ -66,7 +66,8 @@ inline result<std::string> merge(const std::string& path, const std::string& out
   JIG_TRY(const host::model_file m, host::open_model_file(path));
   JIG_TRY(const gguf::writer w, gguf::join_model(m.set()));
   JIG_CHECK(save(w, output));
-  return output == "-" ? std::string() : fmt::format("{}: {} tensors from {} files\n", output, w.tensor_count(), m.files().size());
+  return output == "-" ? std::string()
+                       : fmt::format("{}: {} tensors from {} files\n", output, w.tensor_count(), m.files().size());
 }
 
 /// Edits one file (of a split model: only that part); `change(writer)` returns a result<void>.

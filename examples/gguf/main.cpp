@@ -48,7 +48,9 @@ result<std::string> show(const std::string& path, const show_options& options, b
 std::vector<std::string> guard_numbers(int argc, char** argv) {
   std::vector<std::string> args(argv + 1, argv + argc), options, words;
   if (args.empty() || args[0] != "set") return args;
-  const auto is_number = [](const std::string& a) { return a.size() > 1 && a[0] == '-' && (a[1] == '.' || std::isdigit(static_cast<unsigned char>(a[1]))); };
+  const auto is_number = [](const std::string& a) {
+    return a.size() > 1 && a[0] == '-' && (a[1] == '.' || std::isdigit(static_cast<unsigned char>(a[1])));
+  };
   if (std::find(args.begin(), args.end(), "--") != args.end()) return args;
   for (usize i = 0; i < args.size(); ++i) {
     const bool option = args[i].size() > 1 && args[i][0] == '-' && !is_number(args[i]);
@@ -78,9 +80,7 @@ class program {
       std::vector<std::string> args = guard_numbers(argc, argv);
       std::reverse(args.begin(), args.end());  // CLI11 takes the words from the back
       app_.parse(args);
-    } catch (const CLI::ParseError& e) {
-      return app_.exit(e) == 0 ? 0 : 2;
-    }
+    } catch (const CLI::ParseError& e) { return app_.exit(e) == 0 ? 0 : 2; }
     return action_();
   }
 
@@ -92,9 +92,8 @@ class program {
   }
 
   void add_show() {
-    CLI::App* c = command("show", "Print header, keys and tensors", [this] {
-      return finish(path_, show(input_path(path_), show_, json_));
-    });
+    CLI::App* c = command("show", "Print header, keys and tensors",
+                          [this] { return finish(path_, show(input_path(path_), show_, json_)); });
     c->add_option("FILE", path_, "GGUF file, any part of a split one, or - for standard input")->required();
     c->add_flag("--json", json_, "as JSON");
     c->add_flag("--full", show_.full, "long strings and arrays to the end");
@@ -109,41 +108,38 @@ class program {
       return status;
     });
     v->add_option("FILE", paths_, "GGUF files")->required();
-    CLI::App* h = command("sha256", "Print the SHA-256 of each tensor's data", [this] {
-      return finish(path_, hashes(input_path(path_)));
-    });
+    CLI::App* h = command("sha256", "Print the SHA-256 of each tensor's data",
+                          [this] { return finish(path_, hashes(input_path(path_))); });
     h->add_option("FILE", path_, "GGUF file, or any part of a split one")->required();
   }
 
   void add_split() {
-    CLI::App* s = command("split", "Split a model into PREFIX-00001-of-0000N.gguf ...", [this] {
-      return finish(path_, split(input_path(path_), output_, limits_));
-    });
+    CLI::App* s = command("split", "Split a model into PREFIX-00001-of-0000N.gguf ...",
+                          [this] { return finish(path_, split(input_path(path_), output_, limits_)); });
     s->add_option("FILE", path_, "GGUF file")->required();
     s->add_option("PREFIX", output_, "path of the parts without -00001-of-0000N.gguf")->required();
     s->add_option("--split-max-tensors", limits_.tensors, "most tensors of a part")->check(CLI::PositiveNumber);
-    s->add_option("--split-max-size", limits_.data_bytes, "most tensor bytes of a part: a number with K, M or G (of 1000)")
+    s->add_option("--split-max-size", limits_.data_bytes,
+                  "most tensor bytes of a part: a number with K, M or G (of 1000)")
         ->transform(CLI::AsNumberWithUnit(std::map<std::string, u64>{{"K", 1000}, {"M", 1000000}, {"G", 1000000000}}))
         ->check(CLI::PositiveNumber);
-    CLI::App* m = command("merge", "Join the parts of a split model", [this] {
-      return finish(path_, merge(input_path(path_), output_));
-    });
+    CLI::App* m = command("merge", "Join the parts of a split model",
+                          [this] { return finish(path_, merge(input_path(path_), output_)); });
     m->add_option("FILE", path_, "any part")->required();
     m->add_option("OUT", output_, "the file to write, or -")->required();
   }
 
   void add_edits() {
-    CLI::App* s = command("set", "Set a key: set FILE KEY TYPE VALUE (TYPE: u8 ... f64, bool, string; TYPE[] VALUES...)", [this] {
-      return finish(path_, set_key(input_path(path_), target(), key_, type_, words_));
-    });
+    CLI::App* s =
+        command("set", "Set a key: set FILE KEY TYPE VALUE (TYPE: u8 ... f64, bool, string; TYPE[] VALUES...)",
+                [this] { return finish(path_, set_key(input_path(path_), target(), key_, type_, words_)); });
     s->add_option("FILE", path_, "GGUF file")->required();
     s->add_option("KEY", key_, "metadata key")->required();
     s->add_option("TYPE", type_, "its type; with [] for an array")->required();
     s->add_option("VALUE", words_, "its value or values");
     s->add_option("-o,--output", output_, "write here (- for standard output) instead of changing FILE");
-    CLI::App* r = command("remove", "Remove a key", [this] {
-      return finish(path_, remove_key(input_path(path_), target(), key_));
-    });
+    CLI::App* r = command("remove", "Remove a key",
+                          [this] { return finish(path_, remove_key(input_path(path_), target(), key_)); });
     r->add_option("FILE", path_, "GGUF file")->required();
     r->add_option("KEY", key_, "metadata key")->required();
     r->add_option("-o,--output", output_, "write here (- for standard output) instead of changing FILE");

@@ -102,21 +102,23 @@ inline std::string show_text(const host::model_file& m, const show_options& o) {
     print("file        {}\n", m.paths()[i]);
     print("format      GGUF v{}, {}-endian, alignment {}\n", f.version(),
           f.order() == gguf::byte_order::little ? "little" : "big", f.alignment());
-    print("contents    {} keys, {} tensors, data from byte {} of {}\n", f.key_count(), f.tensor_count(), f.data_offset(),
-          f.bytes().size());
+    print("contents    {} keys, {} tensors, data from byte {} of {}\n", f.key_count(), f.tensor_count(),
+          f.data_offset(), f.bytes().size());
   }
   const gguf::file_set set = m.set();
   if (o.keys) {
     usize width = 0;
     for (const gguf::value& v : set.keys()) width = std::max(width, std::min<usize>(v.key().size(), 48));
     out += "\n";
-    for (const gguf::value& v : set.keys()) print("{:{}}  {:12}  {}\n", v.key(), width, type_text(v), value_text(v, o.full));
+    for (const gguf::value& v : set.keys())
+      print("{:{}}  {:12}  {}\n", v.key(), width, type_text(v), value_text(v, o.full));
   }
   if (o.tensors) {
     u64 elements = 0, bytes = 0;
     out += "\n";
     for (const gguf::tensor_info& t : set.tensors()) {
-      print("{:32}  {:8}  {:24}  {:>14} bytes at {}\n", t.name, find_block_info(t.type)->name, shape_text(t), t.bytes, t.offset);
+      print("{:32}  {:8}  {:24}  {:>14} bytes at {}\n", t.name, find_block_info(t.type)->name, shape_text(t), t.bytes,
+            t.offset);
       elements += t.elements();
       bytes += t.bytes;
     }

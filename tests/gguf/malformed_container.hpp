@@ -59,8 +59,10 @@ inline void add_header_cases(std::vector<malformed>& out) {
   for (const u32 v : {0u, 1u, 4u, 0x01000000u, 0xffffffffu})
     out.push_back({"header-version-" + std::to_string(v), errc::unsupported_version, "",
                    changed([&](raw_model& m) { m.version = v; })});
-  for (const auto& [label, n] : {std::pair<const char*, u64>{"2-32", 0xffffffffu}, {"2-63", two_63},
-                                 {"2-64", all_ones - 1}, {"one-million", 1000000}}) {
+  for (const auto& [label, n] : {std::pair<const char*, u64>{"2-32", 0xffffffffu},
+                                 {"2-63", two_63},
+                                 {"2-64", all_ones - 1},
+                                 {"one-million", 1000000}}) {
     out.push_back({std::string("header-keys-") + label, errc::count_too_large, "metadata keys",
                    changed([&](raw_model& m) { m.key_count = static_cast<i64>(n); })});
     out.push_back({std::string("header-tensors-") + label, errc::count_too_large, "tensors",
@@ -80,7 +82,12 @@ inline void add_key_cases(std::vector<malformed>& out) {
   add("key-empty", errc::bad_key, "", key_u32("", 1));
   add("key-with-newline", errc::bad_key, "a\nb", key_u32("a\nb", 1));
   add("key-with-zero-byte", errc::bad_key, "a?b", key_u32(std::string_view("a\0b", 3), 1));
-  add("key-not-ascii", errc::bad_key, "gr\xc3\xb6\xc3\x9f" "e", key_u32("gr\xc3\xb6\xc3\x9f" "e", 1));
+  add("key-not-ascii", errc::bad_key,
+      "gr\xc3\xb6\xc3\x9f"
+      "e",
+      key_u32("gr\xc3\xb6\xc3\x9f"
+              "e",
+              1));
   add("key-twice", errc::duplicate_key, "llama.block_count", key_u32("llama.block_count", 7));
   add("key-twice-other-type", errc::duplicate_key, "words", key_bool("words", 0));
   add("value-type-13", errc::bad_value_type, "k", raw().str("k").put(u32{13}).zeros(8).bytes);
@@ -116,7 +123,9 @@ inline void add_key_cases(std::vector<malformed>& out) {
 
 inline void add_array_cases(std::vector<malformed>& out) {
   const auto array = [](u32 element, u64 count) { return raw().str("k").put(t_array).put(element).put(count); };
-  const auto add = [&](const char* name, errc e, const byte_vector& key) { out.push_back({name, e, "k", with_key(key)}); };
+  const auto add = [&](const char* name, errc e, const byte_vector& key) {
+    out.push_back({name, e, "k", with_key(key)});
+  };
   add("array-nested", errc::nested_array, array(t_array, 1).put(t_u32).put(u64{1}).put(u32{1}).bytes);
   add("array-nested-deep", errc::nested_array, [&] {
     raw r = array(t_array, 1);
@@ -158,7 +167,8 @@ inline void add_tensor_cases(std::vector<malformed>& out) {
   add("tensor-bytes-wrap", errc::bad_dimension, "c", tensor("c", {u64{1} << 61}, 28, 0));
   add("tensor-type-43", errc::unknown_tensor_type, "c", tensor("c", {32}, 43, 0));
   for (const u32 id : {4u, 5u, 31u, 32u, 33u, 36u, 37u, 38u})
-    add(("tensor-type-retired-" + std::to_string(id)).c_str(), errc::unknown_tensor_type, "c", tensor("c", {32}, id, 0));
+    add(("tensor-type-retired-" + std::to_string(id)).c_str(), errc::unknown_tensor_type, "c",
+        tensor("c", {32}, id, 0));
   add("tensor-type-2-32", errc::unknown_tensor_type, "c", tensor("c", {32}, 0xffffffffu, 0));
   add("tensor-half-a-block", errc::partial_block, "c", tensor("c", {128, 2}, 12, 0));
   add("tensor-row-no-multiple", errc::partial_block, "c", tensor("c", {33}, 8, 0));
@@ -203,9 +213,11 @@ inline void add_truncated_cases(std::vector<malformed>& out) {
   add("cut-in-u32", errc::truncated, "k", ends_with_key(raw().str("k").put(t_u32).put(u16{4}).bytes));
   add("cut-in-u64", errc::truncated, "k", ends_with_key(raw().str("k").put(t_u64).put(u32{4}).bytes));
   add("cut-in-string-length", errc::truncated, "k", ends_with_key(raw().str("k").put(t_string).put(u32{4}).bytes));
-  add("cut-in-string-text", errc::string_too_long, "k", ends_with_key(raw().str("k").put(t_string).put(u64{4}).text("abc").bytes));
+  add("cut-in-string-text", errc::string_too_long, "k",
+      ends_with_key(raw().str("k").put(t_string).put(u64{4}).text("abc").bytes));
   add("cut-in-array-type", errc::truncated, "k", ends_with_key(raw().str("k").put(t_array).put(u16{4}).bytes));
-  add("cut-in-array-count", errc::truncated, "k", ends_with_key(raw().str("k").put(t_array).put(t_u32).put(u32{4}).bytes));
+  add("cut-in-array-count", errc::truncated, "k",
+      ends_with_key(raw().str("k").put(t_array).put(t_u32).put(u32{4}).bytes));
   add("cut-in-array-elements", errc::count_too_large, "k",
       ends_with_key(raw().str("k").put(t_array).put(t_u32).put(u64{4}).zeros(15).bytes));
   add("cut-in-array-string-length", errc::truncated, "k",
@@ -214,12 +226,16 @@ inline void add_truncated_cases(std::vector<malformed>& out) {
       ends_with_key(raw().str("k").put(t_array).put(t_string).put(u64{2}).str("ab").put(u64{4}).text("xyz").bytes));
   add("cut-before-tensors", errc::truncated, "a tensor's name", header_says(small_model(), 6, 3));
   const byte_vector whole = tensor("some.weight", {8, 2}, 0, 0);  // 8 + 11 + 4 + 16 + 4 + 8 = 51 bytes
-  const struct { const char* name; usize size; errc e; const char* fault; } cuts[] = {
-      {"cut-in-tensor-name", 14, errc::string_too_long, "a tensor's name"},
-      {"cut-in-tensor-rank", 21, errc::truncated, "some.weight"},
-      {"cut-in-tensor-dimension", 35, errc::truncated, "some.weight"},
-      {"cut-in-tensor-type", 41, errc::truncated, "some.weight"},
-      {"cut-in-tensor-offset", 47, errc::truncated, "some.weight"}};
+  const struct {
+    const char* name;
+    usize size;
+    errc e;
+    const char* fault;
+  } cuts[] = {{"cut-in-tensor-name", 14, errc::string_too_long, "a tensor's name"},
+              {"cut-in-tensor-rank", 21, errc::truncated, "some.weight"},
+              {"cut-in-tensor-dimension", 35, errc::truncated, "some.weight"},
+              {"cut-in-tensor-type", 41, errc::truncated, "some.weight"},
+              {"cut-in-tensor-offset", 47, errc::truncated, "some.weight"}};
   for (const auto& c : cuts) {
     raw_model m = small_model();
     m.tensors = {tensor("a.weight", {8, 2}, 0, 0), cut(whole, c.size)};

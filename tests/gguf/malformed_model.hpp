@@ -32,7 +32,8 @@ struct tiny_llama {
       if (name == reshape) ne = shape;
       const bool vector = ne.size() == 1;
       const u64 n = vector ? ne[0] : ne[0] * ne[1];
-      const auto bytes = std::span<const u8>(vector ? ones_f32 : ones_f16).first(static_cast<usize>(n * (vector ? 4 : 2)));
+      const auto bytes =
+          std::span<const u8>(vector ? ones_f32 : ones_f16).first(static_cast<usize>(n * (vector ? 4 : 2)));
       const auto added = w.add_tensor(name, std::span<const u64>(ne), vector ? 0 : 1, bytes);
       if (!added) w.remove("general.architecture");  // shows in every test that uses the file
     };
@@ -62,13 +63,18 @@ struct tiny_llama {
     w.set("llama.rope.freq_base", 10000.0f);
     w.set("tokenizer.ggml.model", "gpt2");
     w.set("tokenizer.ggml.pre", "gpt-2");
-    strings("tokenizer.ggml.tokens", {"a", "b", "c", "d", "e", "\xc4\xa0", "ab", "\xc4\xa0" "a", "abc", "de", "<s>", "</s>"});
+    strings("tokenizer.ggml.tokens", {"a", "b", "c", "d", "e", "\xc4\xa0", "ab",
+                                      "\xc4\xa0"
+                                      "a",
+                                      "abc", "de", "<s>", "</s>"});
     numbers("tokenizer.ggml.token_type", {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3});
     strings("tokenizer.ggml.merges", {"a b", "\xc4\xa0 a", "ab c", "d e"});
     w.set("tokenizer.ggml.bos_token_id", u32{10});
     w.set("tokenizer.ggml.eos_token_id", u32{11});
   }
-  void strings(std::string_view key, const std::vector<std::string>& v) { w.set_array(key, std::span<const std::string>(v)); }
+  void strings(std::string_view key, const std::vector<std::string>& v) {
+    w.set_array(key, std::span<const std::string>(v));
+  }
   void numbers(std::string_view key, const std::vector<i32>& v) { w.set_array(key, std::span<const i32>(v)); }
 };
 
@@ -139,20 +145,27 @@ inline void add_vocabulary_cases(const std::function<void(const char*, errc, con
   const auto merge = [=](const std::string& m) {
     return [=](tiny_llama& t) { t.strings(merges, {"a b", "\xc4\xa0 a", "ab c", m}); };
   };
-  add("tokenizer-missing", errc::missing_key, "tokenizer.ggml.model", [](tiny_llama& t) { t.w.remove("tokenizer.ggml.model"); });
-  add("tokenizer-unknown", errc::unknown_tokenizer, "", [](tiny_llama& t) { t.w.set("tokenizer.ggml.model", "abacus"); });
-  add("pretokenizer-unknown", errc::unknown_pretokenizer, "", [](tiny_llama& t) { t.w.set("tokenizer.ggml.pre", "scissors"); });
+  add("tokenizer-missing", errc::missing_key, "tokenizer.ggml.model",
+      [](tiny_llama& t) { t.w.remove("tokenizer.ggml.model"); });
+  add("tokenizer-unknown", errc::unknown_tokenizer, "",
+      [](tiny_llama& t) { t.w.set("tokenizer.ggml.model", "abacus"); });
+  add("pretokenizer-unknown", errc::unknown_pretokenizer, "",
+      [](tiny_llama& t) { t.w.set("tokenizer.ggml.pre", "scissors"); });
   add("tokens-missing", errc::missing_key, tokens, [=](tiny_llama& t) { t.w.remove(tokens); });
   add("tokens-numbers", errc::wrong_key_type, tokens, [=](tiny_llama& t) { t.numbers(tokens, {1, 2, 3}); });
   add("tokens-empty", errc::bad_vocabulary, tokens, [=](tiny_llama& t) { t.strings(tokens, {}); });
   add("tokens-fewer-than-embeddings", errc::wrong_shape, "token_embd.weight", [=](tiny_llama& t) {
-    t.strings(tokens, {"a", "b", "c", "d", "e", "\xc4\xa0", "ab", "\xc4\xa0" "a", "abc", "de", "</s>"});
+    t.strings(tokens, {"a", "b", "c", "d", "e", "\xc4\xa0", "ab",
+                       "\xc4\xa0"
+                       "a",
+                       "abc", "de", "</s>"});
     t.numbers("tokenizer.ggml.token_type", {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3});
     t.w.set("tokenizer.ggml.eos_token_id", u32{10});
     t.w.remove("tokenizer.ggml.bos_token_id");
   });
-  add("token-types-too-few", errc::bad_vocabulary, "tokenizer.ggml.token_type",
-      [](tiny_llama& t) { t.numbers("tokenizer.ggml.token_type", {1, 1}); });
+  add("token-types-too-few", errc::bad_vocabulary, "tokenizer.ggml.token_type", [](tiny_llama& t) {
+    t.numbers("tokenizer.ggml.token_type", {1, 1});
+  });
   add("scores-too-few", errc::bad_vocabulary, "tokenizer.ggml.scores", [](tiny_llama& t) {
     const f32 two[] = {0.0f, -1.0f};
     t.w.set("tokenizer.ggml.model", "llama");
@@ -187,8 +200,10 @@ inline std::vector<malformed> malformed_models() {
   model::add_vocabulary_cases(add);
   using model::bytes_of;
   using model::tiny_llama;
-  out.push_back({"model-no-q", errc::missing_tensor, "blk.0.attn_q.weight", bytes_of(tiny_llama("blk.0.attn_q.weight"))});
-  out.push_back({"model-no-embedding", errc::missing_tensor, "token_embd.weight", bytes_of(tiny_llama("token_embd.weight"))});
+  out.push_back(
+      {"model-no-q", errc::missing_tensor, "blk.0.attn_q.weight", bytes_of(tiny_llama("blk.0.attn_q.weight"))});
+  out.push_back(
+      {"model-no-embedding", errc::missing_tensor, "token_embd.weight", bytes_of(tiny_llama("token_embd.weight"))});
   out.push_back({"model-q-too-narrow", errc::wrong_shape, "blk.0.attn_q.weight",
                  bytes_of(tiny_llama("", "blk.0.attn_q.weight", {8, 4}))});
   out.push_back({"model-norm-too-long", errc::wrong_shape, "blk.0.attn_norm.weight",

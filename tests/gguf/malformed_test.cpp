@@ -93,13 +93,15 @@ TEST_CASE("malformed: all names are different") {
 
 TEST_CASE("malformed: the folder holds these files and the manifest, and nothing else") {
   const std::vector<malformed> all = all_files();
-  std::string manifest = "# file\terror\tkey or tensor at fault; model-* are valid containers for the model loader to refuse\n";
+  std::string manifest =
+      "# file\terror\tkey or tensor at fault; model-* are valid containers for the model loader to refuse\n";
   for (const malformed& m : all) manifest += manifest_line(m);
   if (std::getenv("JIG_WRITE_MALFORMED") != nullptr) {
     fs::remove_all(folder);
     fs::create_directories(folder);
     for (const malformed& m : all)
-      std::ofstream(folder / (m.name + ".gguf"), std::ios::binary).write(reinterpret_cast<const char*>(m.bytes.data()), static_cast<std::streamsize>(m.bytes.size()));
+      std::ofstream(folder / (m.name + ".gguf"), std::ios::binary)
+          .write(reinterpret_cast<const char*>(m.bytes.data()), static_cast<std::streamsize>(m.bytes.size()));
     std::ofstream(folder / "manifest.txt", std::ios::binary) << manifest;
   }
   CHECK(read_text(folder / "manifest.txt") == manifest);

@@ -44,8 +44,8 @@ class raw {
   gguf::byte_order order_;
 };
 
-inline constexpr u32 t_u8 = 0, t_i32 = 5, t_u16 = 2, t_u32 = 4, t_f32 = 6, t_bool = 7, t_string = 8, t_array = 9, t_u64 = 10,
-                     t_f64 = 12;
+inline constexpr u32 t_u8 = 0, t_i32 = 5, t_u16 = 2, t_u32 = 4, t_f32 = 6, t_bool = 7, t_string = 8, t_array = 9,
+                     t_u64 = 10, t_f64 = 12;
 
 /// Metadata entries.
 inline byte_vector key_u32(std::string_view key, u32 v) { return raw().str(key).put(t_u32).put(v).bytes; }
@@ -57,7 +57,9 @@ inline byte_vector key_f32(std::string_view key, f32 v) {
   return raw().str(key).put(t_f32).put(std::bit_cast<u32>(v)).bytes;
 }
 inline byte_vector key_bool(std::string_view key, u8 v) { return raw().str(key).put(t_bool).put(v).bytes; }
-inline byte_vector key_str(std::string_view key, std::string_view v) { return raw().str(key).put(t_string).str(v).bytes; }
+inline byte_vector key_str(std::string_view key, std::string_view v) {
+  return raw().str(key).put(t_string).str(v).bytes;
+}
 inline byte_vector key_strs(std::string_view key, const std::vector<std::string>& v) {
   raw r;
   r.str(key).put(t_array).put(t_string).put(u64{v.size()});
@@ -107,8 +109,12 @@ struct raw_model {
 /// A small valid file that names every kind of value: two tensors of 64 and 34 (padded to 64) bytes.
 inline raw_model small_model() {
   raw_model m;
-  m.keys = {key_str("general.architecture", "llama"), key_u32("llama.block_count", 7), key_f32("eps", 0.5f),
-            key_bool("flag", 1), key_strs("words", {"alpha", "", "gamma"}), key_i32s("numbers", {-1, 2, 3})};
+  m.keys = {key_str("general.architecture", "llama"),
+            key_u32("llama.block_count", 7),
+            key_f32("eps", 0.5f),
+            key_bool("flag", 1),
+            key_strs("words", {"alpha", "", "gamma"}),
+            key_i32s("numbers", {-1, 2, 3})};
   m.tensors = {tensor("a.weight", {8, 2}, 0, 0), tensor("b.weight", {32}, 8, 64)};
   m.data_bytes = 128;
   return m;

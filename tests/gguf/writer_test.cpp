@@ -28,7 +28,9 @@ byte_vector rewritten(const byte_vector& bytes, auto change) {
   REQUIRE(out);
   return *out;
 }
-byte_vector rewritten(const byte_vector& bytes) { return rewritten(bytes, [](gguf::writer&) {}); }
+byte_vector rewritten(const byte_vector& bytes) {
+  return rewritten(bytes, [](gguf::writer&) {});
+}
 
 /// A folder that goes away with the test.
 struct temporary_folder {
@@ -214,7 +216,8 @@ TEST_CASE("gguf split: a model that is split and joined comes back byte for byte
   const byte_vector bytes = test::valid_model();
   const auto f = gguf::open(bytes);
   const gguf::file_set whole(*f);
-  for (const gguf::split_limits& most : {gguf::split_limits{3, ~u64{0}}, gguf::split_limits{~u64{0}, 400}, gguf::split_limits{1, 1}, gguf::split_limits{}}) {
+  for (const gguf::split_limits& most : {gguf::split_limits{3, ~u64{0}}, gguf::split_limits{~u64{0}, 400},
+                                         gguf::split_limits{1, 1}, gguf::split_limits{}}) {
     const auto plan = gguf::plan_split(whole, most);
     REQUIRE(plan);
     const auto parts = gguf::split_model(whole, *plan);
@@ -316,9 +319,9 @@ TEST_CASE("gguf split: names are taken apart and put together") {
   CHECK(n->count == 13);
   char buffer[64];
   CHECK(*gguf::split_path(n->prefix, n->no, n->count, buffer) == "/a/b-c-00002-of-00013.gguf");
-  for (const char* wrong : {"m.gguf", "m-00000-of-00003.gguf", "m-00004-of-00003.gguf", "m-0001-of-0003.gguf",
-                            "m-00001-of-00003.ggu", "m-00001_of-00003.gguf", "m-0000a-of-00003.gguf",
-                            "-00001-of-00003.gguf", "m-00001-of-99999.gguf", ""})
+  for (const char* wrong :
+       {"m.gguf", "m-00000-of-00003.gguf", "m-00004-of-00003.gguf", "m-0001-of-0003.gguf", "m-00001-of-00003.ggu",
+        "m-00001_of-00003.gguf", "m-0000a-of-00003.gguf", "-00001-of-00003.gguf", "m-00001-of-99999.gguf", ""})
     CHECK(!gguf::parse_split_path(wrong));
   CHECK(!gguf::split_path("m", 3, 3, buffer));
   CHECK(!gguf::split_path("m", 0, 3, std::span<char>(buffer, 20)));

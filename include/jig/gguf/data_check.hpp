@@ -20,6 +20,7 @@ struct block_scales {
   u16 offset = 0, count = 1;
 };
 
+// clang-format off
 inline constexpr block_scales all_scales[] = {
     {0, scale_kind::f32},          {1, scale_kind::f16},           {2, scale_kind::f16},
     {3, scale_kind::f16, 0, 2},    {6, scale_kind::f16},           {7, scale_kind::f16, 0, 2},
@@ -34,6 +35,7 @@ inline constexpr block_scales all_scales[] = {
     {35, scale_kind::f16, 64},     {39, scale_kind::e8m0},         {40, scale_kind::ue4m3, 0, 4},
     {41, scale_kind::f16},         {42, scale_kind::f16},
 };
+// clang-format on
 
 constexpr usize width_of(scale_kind k) noexcept {
   constexpr usize widths[] = {1, 2, 2, 4, 8, 1, 1, 8};

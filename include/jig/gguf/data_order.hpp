@@ -24,6 +24,7 @@ struct block_fields {
   number_field fields[2];
 };
 
+// clang-format off
 inline constexpr block_fields multibyte_fields[] = {
     {0, {{0, 4, 1}}},                  // f32
     {1, {{0, 2, 1}}},                  // f16
@@ -61,6 +62,7 @@ inline constexpr block_fields multibyte_fields[] = {
     {41, {{0, 2, 1}}},                 // q1_0: d
     {42, {{0, 2, 1}}},                 // q2_0: d
 };
+// clang-format on
 
 }  // namespace detail
 

@@ -109,16 +109,12 @@ inline result<void> file::read_keys() noexcept {
 
 inline result<void> file::read_tensors() noexcept {
   cursor at = cursor_at(tensors_at_);
-  for (u64 i = 0; i < header_.tensor_count; ++i) {
-    JIG_CHECK(read_tensor_info(at, alignment_));
-  }
+  for (u64 i = 0; i < header_.tensor_count; ++i) { JIG_CHECK(read_tensor_info(at, alignment_)); }
   metadata_end_ = at.position();
   if (metadata_end_ > limits::metadata_bytes) return fail(errc::unsupported_feature, "4 GiB of metadata");
   data_at_ = (metadata_end_ + alignment_ - 1) / alignment_ * alignment_;
   tensor_reader second_pass = tensors_from(tensors_at_);
-  for (u64 i = 0; i < header_.tensor_count; ++i) {
-    JIG_CHECK(second_pass.read());
-  }
+  for (u64 i = 0; i < header_.tensor_count; ++i) { JIG_CHECK(second_pass.read()); }
   return {};
 }
 

@@ -17,7 +17,7 @@ inline constexpr u32 max_alignment = u32{1} << 20;    ///< a cap, so that paddin
 inline constexpr u32 default_alignment = 32;          ///< where general.alignment is absent
 
 // The fewest bytes that an entry can take: counts are compared with the rest of the file before any loop.
-inline constexpr u64 min_key_entry = 8 + 0 + 4 + 1;                 ///< key length, key, type, one-byte value
-inline constexpr u64 min_tensor_entry = 8 + 0 + 4 + 8 + 4 + 8;      ///< name length, name, rank, ne[0], type, offset
+inline constexpr u64 min_key_entry = 8 + 0 + 4 + 1;             ///< key length, key, type, one-byte value
+inline constexpr u64 min_tensor_entry = 8 + 0 + 4 + 8 + 4 + 8;  ///< name length, name, rank, ne[0], type, offset
 
 }  // namespace jig::gguf::limits

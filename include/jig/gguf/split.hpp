@@ -10,9 +10,9 @@
 
 namespace jig::gguf {
 
-inline constexpr std::string_view key_split_no = "split.no";                        ///< u16, from 0
-inline constexpr std::string_view key_split_count = "split.count";                  ///< u16
-inline constexpr std::string_view key_split_tensors = "split.tensors.count";        ///< i32, of all parts together
+inline constexpr std::string_view key_split_no = "split.no";                  ///< u16, from 0
+inline constexpr std::string_view key_split_count = "split.count";            ///< u16
+inline constexpr std::string_view key_split_tensors = "split.tensors.count";  ///< i32, of all parts together
 inline constexpr u32 max_split_parts = 65535;
 
 /// The parts of a split file's path.

@@ -16,8 +16,8 @@ namespace jig::gguf {
 
 /// How large a part may become. A part holds at least one tensor, whatever its size.
 struct split_limits {
-  u64 tensors = ~u64{0};    ///< most tensors of a part
-  u64 data_bytes = ~u64{0}; ///< most bytes of tensor data of a part, padding included
+  u64 tensors = ~u64{0};     ///< most tensors of a part
+  u64 data_bytes = ~u64{0};  ///< most bytes of tensor data of a part, padding included
 };
 
 /// Divides the tensors of a model, in file order, into parts: element i is the number of tensors in part i.
@@ -29,7 +29,8 @@ inline result<std::vector<u64>> plan_split(const file_set& model, const split_li
   u64 bytes = 0;
   for (const tensor_info& t : model.tensors()) {
     const u64 padded = (t.bytes + align - 1) / align * align;
-    if (parts.back() != 0 && (parts.back() >= most.tensors || padded > most.data_bytes - std::min(bytes, most.data_bytes))) {
+    if (parts.back() != 0 &&
+        (parts.back() >= most.tensors || padded > most.data_bytes - std::min(bytes, most.data_bytes))) {
       parts.push_back(0);
       bytes = 0;
     }
@@ -58,9 +59,7 @@ inline result<std::vector<writer>> split_model(const file_set& model, std::span<
     w.set(key_split_no, static_cast<u16>(i));
     w.set(key_split_count, static_cast<u16>(plan.size()));
     w.set(key_split_tensors, static_cast<i32>(model.tensors().size()));
-    for (u64 n = 0; n < plan[i]; ++n, ++t) {
-      JIG_CHECK(w.add_tensor(*t));
-    }
+    for (u64 n = 0; n < plan[i]; ++n, ++t) { JIG_CHECK(w.add_tensor(*t)); }
     parts.push_back(std::move(w));
   }
   return parts;
@@ -76,9 +75,7 @@ inline result<writer> join_model(const file_set& model) {
   w.order = first.order();
   for (const value& v : first.keys()) w.set(copy(v));
   for (const std::string_view key : {key_split_no, key_split_count, key_split_tensors}) w.remove(key);
-  for (const tensor_info& t : model.tensors()) {
-    JIG_CHECK(w.add_tensor(t));
-  }
+  for (const tensor_info& t : model.tensors()) { JIG_CHECK(w.add_tensor(t)); }
   return w;
 }
 

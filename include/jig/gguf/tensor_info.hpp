@@ -13,14 +13,14 @@ namespace jig::gguf {
 /// A tensor entry of a validated file; a view, valid as long as the file's bytes are.
 struct tensor_info {
   std::string_view name;
-  u32 n_dims = 0;             ///< 1..4, as written
-  u64 ne[4] = {1, 1, 1, 1};   ///< values per dimension, ne[0] the fastest (a row); 1 beyond n_dims
-  u32 type = 0;               ///< GGUF tensor type id, known to find_block_info
-  u64 offset = 0;             ///< from the start of the data section
-  u64 bytes = 0;              ///< size of the data, without padding
-  std::span<const u8> data;   ///< the data itself, in the file's byte order
+  u32 n_dims = 0;            ///< 1..4, as written
+  u64 ne[4] = {1, 1, 1, 1};  ///< values per dimension, ne[0] the fastest (a row); 1 beyond n_dims
+  u32 type = 0;              ///< GGUF tensor type id, known to find_block_info
+  u64 offset = 0;            ///< from the start of the data section
+  u64 bytes = 0;             ///< size of the data, without padding
+  std::span<const u8> data;  ///< the data itself, in the file's byte order
   byte_order order = byte_order::little;
-  u64 position = 0;           ///< where this entry starts in the file
+  u64 position = 0;  ///< where this entry starts in the file
 
   /// Values in the tensor; below 2^63.
   constexpr u64 elements() const noexcept { return ne[0] * ne[1] * ne[2] * ne[3]; }

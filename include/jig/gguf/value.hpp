@@ -62,7 +62,12 @@ class value {
   /// For the reader: `payload` was checked against `element` and `count` (a scalar has count 1).
   value(std::string_view key, bool array, value_type element, u64 count, std::span<const u8> payload, byte_order order,
         u64 position) noexcept
-      : key_(key), payload_(payload), count_(count), position_(position), element_(element), array_(array),
+      : key_(key),
+        payload_(payload),
+        count_(count),
+        position_(position),
+        element_(element),
+        array_(array),
         order_(order) {}
 
   std::string_view key() const noexcept { return key_; }
@@ -104,9 +109,7 @@ class value {
   result<void> copy(std::span<T> out) const noexcept {
     if (!array_) return fail(errc::wrong_key_type, key_).at(position_);
     if (count_ != out.size()) return fail(errc::inconsistent, key_).got(count_).at(position_);
-    for (usize i = 0; i < out.size(); ++i) {
-      JIG_TRY(out[i], element<T>(i));
-    }
+    for (usize i = 0; i < out.size(); ++i) { JIG_TRY(out[i], element<T>(i)); }
     return {};
   }
 

@@ -99,12 +99,12 @@ class writer {
   /// Everything of `f`: keys, tensors, layout. The bytes of `f` must outlive the writer.
   static writer from(const file& f);
 
-  u32 version = 3;                       ///< 2 or 3
-  byte_order order = byte_order::little; ///< of the file to be written; data of the other order is turned
+  u32 version = 3;                        ///< 2 or 3
+  byte_order order = byte_order::little;  ///< of the file to be written; data of the other order is turned
 
   /// Sets a key to a number, bool or string; an existing key keeps its place. Errors of a bad key come from write().
   template <class T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   void set(std::string_view key, T v) {
     detail::byte_builder b(byte_order::little);
     b.put_number(v);

@@ -123,7 +123,9 @@ result<void> mapped_file::read_all(const std::string& path, Read read) {
 inline result<mapped_file> mapped_file::open(const std::string& path, map_mode mode) {
   struct descriptor {
     int fd;
-    ~descriptor() { if (fd >= 0) ::close(fd); }
+    ~descriptor() {
+      if (fd >= 0) ::close(fd);
+    }
   } file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.fd < 0) return detail::file_error(errc::cannot_open, path, errno);
   struct stat info {};
@@ -156,7 +158,9 @@ inline result<mapped_file> mapped_file::open(const std::string& path, map_mode m
 inline result<mapped_file> mapped_file::open(const std::string& path, map_mode) {
   struct stream {
     std::FILE* f;
-    ~stream() { if (f != nullptr) std::fclose(f); }
+    ~stream() {
+      if (f != nullptr) std::fclose(f);
+    }
   } file{std::fopen(path.c_str(), "rb")};
   if (file.f == nullptr) return detail::file_error(errc::cannot_open, path, errno);
   mapped_file m;

@@ -42,8 +42,10 @@ class output_file {
   }
 
   output_file(output_file&& o) noexcept
-      : path_(std::move(o.path_)), written_path_(std::move(o.written_path_)),
-        stream_(std::exchange(o.stream_, nullptr)), temporary_(std::exchange(o.temporary_, false)) {}
+      : path_(std::move(o.path_)),
+        written_path_(std::move(o.written_path_)),
+        stream_(std::exchange(o.stream_, nullptr)),
+        temporary_(std::exchange(o.temporary_, false)) {}
   output_file& operator=(output_file&&) = delete;
   ~output_file() {
     close();

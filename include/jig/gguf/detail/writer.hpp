@@ -37,8 +37,8 @@ inline writer writer::from(const file& f) {
   w.section_order_ = f.order();
   const u64 padding_end = std::min<u64>(f.data_offset(), f.bytes().size());
   w.ends_in_padding_ = padding_end < f.data_offset();
-  w.padding_ = f.bytes().subspan(static_cast<usize>(f.metadata_end()),
-                                 static_cast<usize>(padding_end - f.metadata_end()));
+  w.padding_ =
+      f.bytes().subspan(static_cast<usize>(f.metadata_end()), static_cast<usize>(padding_end - f.metadata_end()));
   return w;
 }
 
@@ -179,9 +179,7 @@ inline result<void> writer::write(const byte_sink& sink) const {
   const std::vector<u8> head = metadata(offsets);
   JIG_CHECK(sink(head));
   JIG_CHECK(write_padding(sink, head.size(), align));
-  if (keep_section && !section_.empty()) {
-    JIG_CHECK(sink(section_));
-  }
+  if (keep_section && !section_.empty()) { JIG_CHECK(sink(section_)); }
   const std::vector<u8> zeros(align);
   const auto pad = [&](u64 n) { return n == 0 ? result<void>{} : sink(std::span(zeros).first(static_cast<usize>(n))); };
   u64 end = keep_section ? section_.size() : 0;
