@@ -45,7 +45,9 @@ BENCHMARK_CAPTURE(run, top_k_40, chain{top_k{40}})->Name("sample_top_k_40")->Uni
 BENCHMARK_CAPTURE(run, sort, chain{top_k{1 << 30}})->Name("sample_sort_all")->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(run, top_p, chain{top_p{0.95f, 0}})->Name("sample_top_p")->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(run, min_p, chain{min_p{0.05f, 0}})->Name("sample_min_p")->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(run, temperature, chain{temperature{0.8f}})->Name("sample_temperature")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(run, temperature, chain{temperature{0.8f}})
+    ->Name("sample_temperature")
+    ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(run, dist, chain{dist<>{1}})->Name("sample_dist_all")->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(run, defaults, chain{top_k{40}, top_p{0.95f, 0}, min_p{0.05f, 0}, temperature{0.8f}, dist<>{1}})
     ->Name("sample_defaults_chain")

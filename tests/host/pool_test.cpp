@@ -166,7 +166,7 @@ TEST_CASE("pool: where the system refuses threads it works with those it got") {
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    // 100 MiB more address space than now: room for the stacks of a few threads. (A limit of threads does not bind root.)
+    // 100 MiB more address space than now: room for the stacks of a few threads. A limit of threads does not bind root.
     rlimit space{};
     long pages = 0;
     if (std::FILE* f = std::fopen("/proc/self/statm", "r")) {

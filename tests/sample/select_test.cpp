@@ -1,4 +1,5 @@
-// jig/sample/detail/select.hpp and candidates.hpp: sorting against the standard library, ties, NaN, and the cost in comparisons.
+// jig/sample/detail/select.hpp and candidates.hpp: sorting against the standard library, ties, NaN, and the cost in
+// comparisons.
 #include "jig/sample/candidates.hpp"
 
 #include <doctest/doctest.h>
@@ -50,7 +51,10 @@ std::vector<f32> logits_of(int kind, usize n, std::mt19937& r) {
       case 3: v[i] = -static_cast<f32>(i); break;
       case 4: v[i] = 1; break;
       case 5: v[i] = static_cast<f32>(std::min(i, n - i)); break;
-      default: v[i] = r() % 4 == 0 ? not_a_number : r() % 4 == 1 ? -infinity : r() % 8 == 2 ? infinity : r() % 3 ? x : -0.0f * x;
+      default: {
+        const f32 choices[] = {not_a_number, -infinity, infinity, x, 0.0f, -0.0f};
+        v[i] = choices[r() % 6];
+      }
     }
   }
   return v;

@@ -8,7 +8,8 @@
 
 namespace jig::host {
 
-/// `seed` itself, or a random one (never sample::random_seed) if it is sample::random_seed. Print it: it repeats the run.
+/// `seed` itself, or a random one (never sample::random_seed) if it is sample::random_seed. Print it: it repeats the
+/// run.
 inline u32 resolve_seed(u32 seed) noexcept {
   if (seed != sample::random_seed) return seed;
   try {

@@ -46,8 +46,8 @@ struct top_p {
     return s.size();
   }
 
-  /// The same length for candidates in any order; it brings those of the prefix to the front, unsorted. As in quickselect
-  /// only the part in which the sum passes the goal is divided further: linear on average.
+  /// The same length for candidates in any order; it brings those of the prefix to the front, unsorted. As in
+  /// quickselect only the part in which the sum passes the goal is divided further: linear on average.
   static constexpr usize select(std::span<candidate> s, f64 goal) noexcept {
     usize before = 0;
     for (int patience = 64; s.size() > 16 && patience > 0; --patience) {
