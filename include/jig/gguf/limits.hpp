@@ -7,8 +7,8 @@ namespace jig::gguf::limits {
 
 inline constexpr u64 key_bytes = 65535;               ///< longest metadata key (the specification's limit)
 inline constexpr u64 tensor_name_bytes = 64;          ///< longest tensor name (the specification's limit)
-inline constexpr u64 keys = u64{1} << 20;             ///< most metadata entries
-inline constexpr u64 tensors = u64{1} << 20;          ///< most tensors
+inline constexpr u64 keys = u64{1} << 16;             ///< most metadata entries
+inline constexpr u64 tensors = u64{1} << 18;          ///< most tensors (unfused experts make some 50000)
 inline constexpr u64 metadata_bytes = 0xffffffffu;    ///< header, keys and tensor infos: positions are u32 in the index
 inline constexpr u64 dimension = (u64{1} << 63) - 1;  ///< largest dimension and largest product of dimensions
 inline constexpr u32 rank = 4;                        ///< most dimensions of a tensor
