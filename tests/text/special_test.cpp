@@ -1,5 +1,7 @@
 #include "jig/text/special.hpp"
 
+#include <algorithm>
+
 #include "kit.hpp"
 
 using namespace jig;
@@ -36,7 +38,10 @@ fragments naive(const vocab& v, const std::string& text, bool parse_special) {
   std::vector<i32> order;
   for (i32 id = 0; v.contains(id); ++id)
     if (v.attributes_of(id).is_special() && (parse_special || !v.attributes_of(id).is_hidden())) order.push_back(id);
-  std::stable_sort(order.begin(), order.end(), [&](i32 a, i32 b) { return v.text_of(a).size() > v.text_of(b).size(); });
+  std::sort(order.begin(), order.end(), [&](i32 a, i32 b) {
+    const usize la = v.text_of(a).size(), lb = v.text_of(b).size();
+    return la != lb ? la > lb : a < b;
+  });
   const auto is_space = [](char c) { return detail::is_c_space(c); };
   std::vector<part> parts = {{-1, text}};
   for (i32 id : order) {

@@ -245,7 +245,7 @@ TEST_CASE("tokenize: scratch memory is that of the longest word") {
   }
 }
 
-TEST_CASE("tokenize: 1 MB of one thing, of spaces, of emoji, of special tokens ends soon and comes back") {
+TEST_CASE("tokenize: 1 MB of one letter, of spaces, of emoji, of special tokens comes back") {
   random_source random(14);
   const auto byte_level = demo();
   const auto spm = open_vocab(random_spm(random, true).bytes());
