@@ -72,8 +72,9 @@ constexpr value attention(X& x, const decoder_spec& spec, const M& m, const batc
 /// Feed-forward of layer il: gated and dense, or gated experts where the model has a router.
 template <class X, class M>
 constexpr value feed_forward(X& x, const decoder_spec& spec, const M& m, u32 il, const mat& n) {
-  if (const linear router = m.get(t::ffn_gate_inp, il)) {
-    const hparams& hp = m.hp();
+  const hparams& hp = m.hp();
+  // Asked first, because firmware knows it at compile time and then carries no code for experts.
+  if (const linear router = hp.n_expert != 0 ? m.get(t::ffn_gate_inp, il) : linear{}) {
     value logits = x.matmul(n, router);
     x.name("ffn_moe_logits", il, logits);
     return x.experts(n, logits, m.get(t::ffn_gate_exps, il), m.get(t::ffn_up_exps, il), m.get(t::ffn_down_exps, il),

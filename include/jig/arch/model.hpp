@@ -78,7 +78,9 @@ class bound_model {
       return {};
     } else {
       constexpr const tensor_row& row = map::rows[place.row];
-      const weight* s = slots + map::index(place, il);
+      // Constants, so that neither the table nor its names are needed at run time.
+      constexpr u32 first = map::index(place, 0), step = map::index(place, 1) - first;
+      const weight* s = slots + first + il * step;
       linear out{s[0], {}, {}};
       if constexpr (row.with_bias != bias::none) out.bias = s[1];
       if constexpr (row.is_matrix()) out.scale = s[row.slots() - 1];

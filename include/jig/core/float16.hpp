@@ -7,13 +7,15 @@
 // Rounding towards f16 and bf16 is to nearest, ties to even.
 
 #include <bit>
+#include <type_traits>
 
 #include "jig/core/types.hpp"
 
 namespace jig {
 
-/// binary16 bits to f32; exact, infinities and NaNs included.
-constexpr f32 f16_to_f32(u16 h) noexcept {
+namespace detail {
+
+constexpr f32 f16_to_f32_portable(u16 h) noexcept {
   const u32 sign = u32(h & 0x8000u) << 16;
   const u32 exponent = (h >> 10) & 31u;
   const u32 mantissa = h & 0x3ffu;
@@ -23,8 +25,7 @@ constexpr f32 f16_to_f32(u16 h) noexcept {
   return std::bit_cast<f32>(sign | std::bit_cast<u32>(magnitude));
 }
 
-/// f32 to binary16 bits, to nearest even; above 65519.99 it becomes infinity, NaN stays NaN.
-constexpr u16 f32_to_f16(f32 v) noexcept {
+constexpr u16 f32_to_f16_portable(f32 v) noexcept {
   const u32 bits = std::bit_cast<u32>(v);
   const u16 sign = static_cast<u16>((bits >> 16) & 0x8000u);
   const u32 magnitude = bits & 0x7fffffffu;
@@ -36,6 +37,42 @@ constexpr u16 f32_to_f16(f32 v) noexcept {
   }
   const u32 odd = (magnitude >> 13) & 1u;
   return static_cast<u16>(sign | ((magnitude - 0x38000000u + 0xfffu + odd) >> 13));
+}
+
+}  // namespace detail
+
+// 32-bit Arm cores with a floating-point unit convert in one instruction (Cortex-M4 and larger), which GCC and clang
+// only emit for vendors' types.
+#if defined(__arm__) && defined(__ARM_FP) && (__ARM_FP & 2)
+#define JIG_ARM_F16 1
+namespace detail {
+inline f32 f16_to_f32_arm(u16 h) noexcept {
+  f32 v;
+  asm("vcvtb.f32.f16 %0, %1" : "=t"(v) : "t"(std::bit_cast<f32>(u32{h})));
+  return v;
+}
+inline u16 f32_to_f16_arm(f32 v) noexcept {
+  f32 bits = 0.0f;  // the instruction writes the lower half
+  asm("vcvtb.f16.f32 %0, %1" : "+t"(bits) : "t"(v));
+  return static_cast<u16>(std::bit_cast<u32>(bits));
+}
+}  // namespace detail
+#endif
+
+/// binary16 bits to f32; exact, infinities and NaNs included (a signalling NaN may become quiet).
+constexpr f32 f16_to_f32(u16 h) noexcept {
+#if defined(JIG_ARM_F16)
+  if (!std::is_constant_evaluated()) return detail::f16_to_f32_arm(h);
+#endif
+  return detail::f16_to_f32_portable(h);
+}
+
+/// f32 to binary16 bits, to nearest even; above 65519.99 it becomes infinity, NaN stays NaN.
+constexpr u16 f32_to_f16(f32 v) noexcept {
+#if defined(JIG_ARM_F16)
+  if (!std::is_constant_evaluated()) return detail::f32_to_f16_arm(v);
+#endif
+  return detail::f32_to_f16_portable(v);
 }
 
 /// bf16 bits to f32; exact.

@@ -122,7 +122,7 @@ inline constexpr pre_rule pre_rules[] = {
 }  // namespace detail
 
 /// The rule of a name; an empty name means "default". Errors: unknown_pretokenizer.
-inline result<const pre_rule*> find_pre_rule(std::string_view name) noexcept {
+constexpr result<const pre_rule*> find_pre_rule(std::string_view name) noexcept {
   if (name.empty()) name = "default";
   for (const pre_rule& r : detail::pre_rules)
     if (r.name == name) return &r;
