@@ -8,13 +8,14 @@ namespace jig::cpu {
 
 namespace detail {
 
-/// cos and sin of 2 pi * turns, |turns| < 2^49. Absolute error below 1.5e-7 (and 2^-52 of the angle).
+/// cos and sin of 2 pi * turns, |turns| < 2^50. Absolute error below 1.5e-7 (and 2^-52 of the angle).
 inline void cos_sin(f64 turns, f32& cos, f32& sin) noexcept {
-  // The reduction is in double precision (three operations, also where they are emulated), the rest in single:
-  // a quarter turn is split off, and the remainder, at most pi/4, goes into the Taylor polynomials.
-  const f64 quarters = (4.0 * turns + 0x1.8p52) - 0x1.8p52;
-  const f32 r = static_cast<f32>(turns - 0.25 * quarters) * 6.28318531f;
-  const u32 quadrant = static_cast<u32>(static_cast<i64>(quarters)) & 3u;
+  // The reduction is in double precision (a few operations, bearable where they are emulated), the rest in single:
+  // quarter turns are split off, and the remainder, at most pi/4, goes into the Taylor polynomials.
+  const f64 fraction = turns - ((turns + 0x1.8p52) - 0x1.8p52);  // in [-1/2, 1/2]
+  const i32 quarters = static_cast<i32>(round_even(one_float(4.0f * static_cast<f32>(fraction))).v);
+  const f32 r = static_cast<f32>(fraction - 0.25 * quarters) * 6.28318531f;
+  const u32 quadrant = static_cast<u32>(quarters) & 3u;
   const one_float s(r * r);
   const f32 c = polynomial(s, 1.0f / 40320.0f, -1.0f / 720.0f, 1.0f / 24.0f, -0.5f, 1.0f).v;
   const f32 i = r * polynomial(s, 1.0f / 362880.0f, -1.0f / 5040.0f, 1.0f / 120.0f, -1.0f / 6.0f, 1.0f).v;

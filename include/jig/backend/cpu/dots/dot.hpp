@@ -38,8 +38,24 @@ using dot_fn = void (*)(const dot_job&, u32 rows, u32 columns);
 template <class W>
 struct plain_dot {
   static f32 row(const W* w, const u8* a, u32 blocks) noexcept {
-    if constexpr (partner<W>::size == 1) return dot_f32(w, reinterpret_cast<const f32*>(a), blocks);
+    if constexpr (W::size == 1) return numbers(w, reinterpret_cast<const f32*>(a), blocks);
+    else if constexpr (partner<W>::size == 1) return dot_f32(w, reinterpret_cast<const f32*>(a), blocks);
     else return dot(w, reinterpret_cast<const partner<W>*>(a), blocks);
+  }
+
+ private:
+  /// Four sums by name: small processors keep them in registers at any optimisation level.
+  static f32 numbers(const W* w, const f32* x, u32 n) noexcept {
+    f32 s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
+    u32 i = 0;
+    for (; i + 4 <= n; i += 4) {
+      s0 += w[i].value * x[i];
+      s1 += w[i + 1].value * x[i + 1];
+      s2 += w[i + 2].value * x[i + 2];
+      s3 += w[i + 3].value * x[i + 3];
+    }
+    for (; i < n; ++i) s0 += w[i].value * x[i];
+    return (s0 + s1) + (s2 + s3);
   }
 };
 template <class W>

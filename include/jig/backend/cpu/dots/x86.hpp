@@ -20,6 +20,10 @@ namespace detail {
 inline __m256i load_256(const void* p) noexcept { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
 inline __m128i load_128(const void* p) noexcept { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
 inline f32 load_f16(const le_f16& h) noexcept { return _cvtsh_ss(load_le<u16>(h.bytes)); }
+/// The number in all lanes; cheaper than converting first.
+inline __m256 spread_f16(const le_f16& h) noexcept {
+  return _mm256_cvtph_ps(_mm_set1_epi16(static_cast<short>(load_le<u16>(h.bytes))));
+}
 
 /// Sum of the eight lanes.
 inline f32 sum_lanes(__m256 v) noexcept {
@@ -30,8 +34,9 @@ inline f32 sum_lanes(__m256 v) noexcept {
 
 /// 16 bytes of nibbles to 32 codes: the low halves, then the high halves.
 inline __m256i nibble_codes(const u8* p) noexcept {
-  const __m128i q = load_128(p);
-  return _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(q, 4), q), _mm256_set1_epi8(15));
+  const __m256i shifts = _mm256_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4);
+  const __m256i q = _mm256_broadcastsi128_si256(load_128(p));
+  return _mm256_and_si256(_mm256_srlv_epi32(q, shifts), _mm256_set1_epi8(15));
 }
 
 /// Adds four neighbouring products of u8 (at most 128) and i8 to each i32 lane.
@@ -62,9 +67,10 @@ inline __m256i signed_dots(isa::avx512vnni isa, __m256i w, __m256i a) noexcept {
 #endif
 
 /// sum += d * dots
-inline void add_scaled(__m256& sum, f32 d, __m256i dots) noexcept {
-  sum = _mm256_fmadd_ps(_mm256_set1_ps(d), _mm256_cvtepi32_ps(dots), sum);
+inline void add_scaled(__m256& sum, __m256 d, __m256i dots) noexcept {
+  sum = _mm256_fmadd_ps(d, _mm256_cvtepi32_ps(dots), sum);
 }
+inline void add_scaled(__m256& sum, f32 d, __m256i dots) noexcept { add_scaled(sum, _mm256_set1_ps(d), dots); }
 
 }  // namespace detail
 
@@ -77,9 +83,9 @@ struct q8_0_x86 {
   template <u32 C>
   static void add(sum (&s)[C], const q8_0& w, const q8_0* const (&a)[C]) noexcept {
     const __m256i q = detail::load_256(w.qs);
-    const f32 d = detail::load_f16(w.d);
+    const __m256 d = detail::spread_f16(w.d);
     for (u32 c = 0; c < C; ++c)
-      detail::add_scaled(s[c], d * detail::load_f16(a[c]->d),
+      detail::add_scaled(s[c], _mm256_mul_ps(d, detail::spread_f16(a[c]->d)),
                          detail::signed_dots(Isa{}, q, detail::load_256(a[c]->qs)));
   }
 };
@@ -93,12 +99,12 @@ struct q4_0_x86 {
   template <u32 C>
   static void add(sum (&s)[C], const q4_0& w, const q8_0* const (&a)[C]) noexcept {
     const __m256i q = detail::nibble_codes(w.qs), zero = _mm256_setzero_si256();
-    const f32 d = detail::load_f16(w.d);
+    const __m256 d = detail::spread_f16(w.d);
     for (u32 c = 0; c < C; ++c) {
       // sum(q * a) - 8 * sum(a)
       const __m256i y = detail::load_256(a[c]->qs);
       const __m256i bias = _mm256_sub_epi32(zero, detail::add_dots(Isa{}, zero, _mm256_set1_epi8(8), y));
-      detail::add_scaled(s[c], d * detail::load_f16(a[c]->d), detail::add_dots(Isa{}, bias, q, y));
+      detail::add_scaled(s[c], _mm256_mul_ps(d, detail::spread_f16(a[c]->d)), detail::add_dots(Isa{}, bias, q, y));
     }
   }
 };
