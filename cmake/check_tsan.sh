@@ -16,9 +16,15 @@ flags="-std=c++20 -O1 -g -fsanitize=thread -pthread -DJIG_TSAN -Iinclude"
 cat > "$out/race.cpp" <<'CPP'
 #include "jig/host/pool.hpp"
 int main() {
-  jig::host::pool p({.threads = 4, .usable = 4});
+  // The caller stays in its part until a worker has written too; relaxed, so that nothing orders the two writes.
+  jig::host::pool p({.threads = 2, .usable = 2});
   int shared = 0;
-  for (int i = 0; i < 2000; ++i) p.handle().run([&](jig::u32, jig::u32) { ++shared; });
+  std::atomic<bool> written{false};
+  p.handle().run([&](jig::u32 index, jig::u32) {
+    ++shared;
+    if (index == 1) written.store(true, std::memory_order_relaxed);
+    while (!written.load(std::memory_order_relaxed)) std::this_thread::yield();
+  });
   return shared == 0;
 }
 CPP
