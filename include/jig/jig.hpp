@@ -10,6 +10,6 @@
 // Programs without exceptions use host::try_load and text_session directly. Firmware includes what it needs from
 // arch/, backend/cpu/, session/, text/ and sample/; see docs/firmware.md.
 
-#include "jig/host/session.hpp"
+#include "jig/host/generation.hpp"
 #include "jig/host/throwing.hpp"
 #include "jig/model.hpp"

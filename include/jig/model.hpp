@@ -21,12 +21,15 @@ struct as_list<type_list<Ts...>> {
 };
 }  // namespace detail
 
-/// Archs: one architecture or archs<...>. Quants: quants<...>. Backend: backend::cpu<...>.
+/// Archs: one architecture or archs<...>. Quants: quants<...>. Backend: backend::cpu<...>, backend::cpu_dispatch.
 template <class Archs, class Quants = all_quants, class Backend = backend::cpu<>>
 struct model {
   using archs = typename detail::as_list<Archs>::type;
   using quants = Quants;
   using kernels = typename Backend::template kernels<Quants>;
+
+  /// The kernels of one session. Errors: those of the backend.
+  static result<kernels> make_kernels() noexcept { return Backend::template make<Quants>(); }
 };
 
 /// Every architecture and block type; which one is decided by the file.

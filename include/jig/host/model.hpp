@@ -48,6 +48,19 @@ std::string names_of(type_list<Archs...>) {
   return all;
 }
 
+/// Calls f(type_tag<Arch>) -> result<void> for the architecture of a file.
+/// Errors: those of f, missing_key, unknown_architecture (the file's, and those that this program has).
+template <class Archs, class F>
+result<void> visit_architecture(const gguf::file_set& file, F&& f) {
+  JIG_TRY(const std::string_view name, file.get<std::string_view>("general.architecture"));
+  result<void> outcome =
+      fail(errc::unknown_architecture, std::string(name) + " (built in: " + names_of(Archs{}) + ")");
+  for_each_type(Archs{}, [&]<class Arch>(type_tag<Arch> tag) {
+    if (Arch::name == name) outcome = f(tag);
+  });
+  return outcome;
+}
+
 /// Brings the pages of all tensors into memory.
 inline result<void> touch_weights(const gguf::file_set& file, const load_options& options) {
   constexpr usize page = 4096, step = usize{1} << 22;
@@ -111,14 +124,8 @@ class loaded {
  private:
   result<void> bind_weights() {
     const gguf::file_set file = file_.set();
-    constexpr std::string_view key = "general.architecture";
-    JIG_TRY(const std::string_view name, file.get<std::string_view>(key));
-    result<void> outcome = fail(
-        errc::unknown_architecture, std::string(name) + " (built in: " + detail::names_of(typename Model::archs{}) + ")");
-    for_each_type(typename Model::archs{}, [&]<class Arch>(type_tag<Arch>) {
-      if (Arch::name == name) outcome = bind_as<Arch>(file);
-    });
-    return outcome;
+    return detail::visit_architecture<typename Model::archs>(
+        file, [&]<class Arch>(type_tag<Arch>) { return bind_as<Arch>(file); });
   }
 
   template <class Arch>

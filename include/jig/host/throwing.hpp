@@ -4,16 +4,10 @@
 #include <memory>
 #include <stdexcept>
 
-#include "jig/core/message.hpp"
-#include "jig/host/session.hpp"
+#include "jig/host/error_text.hpp"
+#include "jig/host/generation.hpp"
 
 namespace jig::host {
-
-/// The error as a line of text.
-inline std::string to_string(const error& e) {
-  char buffer[256];
-  return std::string(message(e, buffer));
-}
 
 /// An error thrown. what() is its message, why() the error itself.
 class failure : public std::runtime_error {
