@@ -50,7 +50,14 @@ class [[nodiscard]] result {
   using value_type = T;
 
   constexpr result(T v) noexcept : value_(std::move(v)), ok_(true) {}
+#if defined(__GNUC__) && !defined(__clang__)  // GCC 12 at -O3 loses sight of an inlined error's initialisation
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
   constexpr result(const error& e) noexcept : error_(e), ok_(false) {}
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
   constexpr result(const result&) noexcept requires std::is_trivially_copyable_v<T> = default;
   constexpr result& operator=(const result&) noexcept requires std::is_trivially_copyable_v<T> = default;
