@@ -60,7 +60,8 @@ TEST_CASE("merge_symbols: agrees with looking at all pairs, for random merges an
     const u32 alphabet = 1 + below(4);
     i32 next = static_cast<i32>(alphabet);
     for (u32 i = below(30); i > 0; --i) {
-      const i32 l = static_cast<i32>(below(static_cast<u32>(next))), r = static_cast<i32>(below(static_cast<u32>(next)));
+      const i32 l = static_cast<i32>(below(static_cast<u32>(next)));
+      const i32 r = static_cast<i32>(below(static_cast<u32>(next)));
       pairs.emplace(std::pair{l, r}, merge_candidate{below(6), next++});  // few keys: many ties
     }
     std::vector<i32> ids;

@@ -142,5 +142,6 @@ TEST_CASE("pre-tokenizers: 1 MB of one character is looked at in linear time") {
     CHECK(looks<detail::starcoder_rule>(text) < 20 * text.size());
     CHECK(looks<detail::falcon_rule>(text) < 40 * text.size());
   };
-  for (const char* unit : {"a", " ", "\n", " \n", "1", "!", "'", "\xf0\x9f\x98\x80", "\xff", "'s", " a", "12a"}) check(unit);
+  for (const char* unit : {"a", " ", "\n", " \n", "1", "!", "'", "\xf0\x9f\x98\x80", "\xff", "'s", " a", "12a"})
+    check(unit);
 }

@@ -73,7 +73,8 @@ constexpr i32 normal = 1, control = 3, user = 4;
 }  // namespace
 
 TEST_CASE("special tokens: longest first, control only on request, user-defined always") {
-  const auto o = open_vocab(toy{.tokens = {"<s>", "<s>>", "=>", "x"}, .types = {control, control, user, normal}}.bytes());
+  const toy t{.tokens = {"<s>", "<s>>", "=>", "x"}, .types = {control, control, user, normal}};
+  const auto o = open_vocab(t.bytes());
   const vocab& v = o->v.view();
   CHECK(cut(v, "", true) == fragments{});
   CHECK(cut(v, "a<s>b", true) == fragments{"a", "<0>", "b"});

@@ -174,7 +174,8 @@ TEST_CASE("detokenize: the prefix space, BOS and EOS") {
 }
 
 TEST_CASE("piece: what each type of token shows") {
-  toy t{.tokens = {"<unk>", "<s>", "\xe2\x96\x81x", "<0x41>", "a\xe2\x96\x81", "gone", "odd"}, .types = {2, 3, 1, 6, 4, 5, 9}};
+  toy t{.tokens = {"<unk>", "<s>", "\xe2\x96\x81x", "<0x41>", "a\xe2\x96\x81", "gone", "odd"},
+        .types = {2, 3, 1, 6, 4, 5, 9}};
   const auto o = open_vocab(t.bytes());
   const vocab& v = o->v.view();
   const char* shown[] = {"<unk>", "<s>", " x", "A", "a\xe2\x96\x81", "", ""};

@@ -89,7 +89,8 @@ std::string repeated(std::string_view unit, usize bytes) {
 }  // namespace
 
 TEST_CASE("spm: by hand") {
-  const toy t{.tokens = {"<unk>", "<s>", "</s>", "\xe2\x96\x81", "a", "b", "ab", "\xe2\x96\x81" "ab", "bb", "<0xC3>", "<0xA9>"},
+  const toy t{.tokens = {"<unk>", "<s>", "</s>", "\xe2\x96\x81", "a", "b", "ab", "\xe2\x96\x81" "ab", "bb", "<0xC3>",
+                         "<0xA9>"},
               .scores = {0, 0, 0, -1, -1, -1, -2, -3, -2, 0, 0},
               .types = {2, 3, 3, 1, 1, 1, 1, 1, 1, 6, 6}};
   const auto o = open_vocab(t.bytes());
@@ -122,7 +123,8 @@ TEST_CASE("spm: agrees with joining the best pair of all, for random vocabularie
 }
 
 TEST_CASE("bpe: by hand") {
-  toy t{.model = "gpt2", .pre = "qwen2", .tokens = byte_tokens(), .merges = {"h e", "l l", "he ll", "\xc4\xa0 w", "hell o"}};
+  toy t{.model = "gpt2", .pre = "qwen2", .tokens = byte_tokens()};
+  t.merges = {"h e", "l l", "he ll", "\xc4\xa0 w", "hell o"};
   for (const char* s : {"he", "ll", "hell", "\xc4\xa0w", "hello", "<|im_end|>"}) t.tokens.emplace_back(s);
   t.keys.set("tokenizer.ggml.eos_token_id", u32{261});
   const auto o = open_vocab(t.bytes());

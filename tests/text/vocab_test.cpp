@@ -11,7 +11,9 @@ using namespace jig::test;
 namespace {
 
 toy small_spm() {
-  return {.tokens = {"<unk>", "<s>", "</s>", "a", "b", "ab"}, .scores = {0, 0, 0, -1, -2, -3}, .types = {2, 3, 3, 1, 1, 1}};
+  return {.tokens = {"<unk>", "<s>", "</s>", "a", "b", "ab"},
+          .scores = {0, 0, 0, -1, -2, -3},
+          .types = {2, 3, 3, 1, 1, 1}};
 }
 toy small_bpe() {
   return {.model = "gpt2", .pre = "gpt-2", .tokens = {"a", "b", "ab", "c", "abc"}, .merges = {"a b", "ab c"}};
@@ -75,14 +77,15 @@ TEST_CASE("vocab: keys override defaults; ids outside the vocabulary are no ids"
   t.keys.set("tokenizer.ggml.bos_token_id", u32{3});
   t.keys.set("tokenizer.ggml.eos_token_id", u32{600});
   t.keys.set("tokenizer.ggml.eot_token_id", i32{4});
-  t.keys.set("tokenizer.ggml.padding_token_id", i32{-1});
+  t.keys.set("tokenizer.ggml.padding_token_id", u32{0xffffffff});
   t.keys.set("tokenizer.ggml.add_bos_token", false);
   t.keys.set("tokenizer.ggml.add_eos_token", true);
   t.keys.set("tokenizer.ggml.add_space_prefix", false);
   const auto o = open_vocab(t.bytes());
   const vocab& v = o->v.view();
   CHECK(v.ids.bos == 3);
-  CHECK(v.ids.eos == 2);  // the default stands
+  CHECK(v.ids.eos == -1);
+  CHECK(v.is_end_of_generation(2));  // by its text, </s>
   CHECK(v.ids.eot == 4);
   CHECK(v.ids.pad == -1);
   CHECK_FALSE(v.flags.add_bos);
@@ -172,7 +175,7 @@ TEST_CASE("vocab: malformed vocabularies are named errors") {
   t = small_spm(), t.tokens[4] = "a";
   expect(t, errc::bad_vocabulary, "a");
   t = small_spm(), t.tokens.clear(), t.scores.clear(), t.types.clear();
-  expect(t, errc::bad_vocabulary, "no tokens");
+  expect(t, errc::bad_vocabulary, "tokenizer.ggml.tokens");
   t = small_spm(), t.tokens.push_back(std::string(8193, 'x'));
   expect(t, errc::bad_vocabulary, "token too long");
   t = small_spm(), t.scores[2] = std::numeric_limits<f32>::quiet_NaN();
@@ -230,6 +233,28 @@ TEST_CASE("vocab: keys of the wrong type or length are named errors") {
   expect(w, errc::wrong_key_type, "tokenizer.ggml.merges");
   w.set("tokenizer.ggml.model", "no_vocab");
   expect(w, errc::missing_key, "general.architecture");
+}
+
+TEST_CASE("vocab: the malformed models with a broken vocabulary give the errors of their manifest") {
+  std::ifstream manifest(JIG_TEST_DATA "/malformed/manifest.txt");
+  REQUIRE(manifest);
+  u32 n = 0;
+  for (std::string line; std::getline(manifest, line);) {
+    const usize code = line.find('\t') + 1;
+    const std::string file_name = line.substr(0, code - 1), want = line.substr(code, line.find('\t', code) - code);
+    const bool about_tokens = line.find("tokenizer") != std::string::npos || want == "bad_merge";
+    if (!file_name.starts_with("model-") || !about_tokens) continue;
+    CAPTURE(line);
+    const std::vector<u8> bytes = read_file(JIG_TEST_DATA "/malformed/" + file_name);
+    ++n;
+    if (line.ends_with("_token_id")) {  // real files write such ids for "none": no fault of the vocabulary's
+      const vocab v = open_vocab(bytes)->v.view();
+      CHECK(v.ids.*(line.find("bos") != std::string::npos ? &special_ids::bos : &special_ids::eos) < 0);
+      continue;
+    }
+    CHECK(jig::name(load_error(bytes).code) == want);
+  }
+  CHECK(n >= 14);
 }
 
 TEST_CASE("vocab: a model without one has ids without text, and cannot tokenize") {

@@ -84,7 +84,7 @@ inline result<vocab_source> read_source(const gguf::file& file, kind_list kinds)
     return s;
   }
   JIG_CHECK(find_strings(file, "tokens", s.tokens, s.count));
-  if (s.count == 0) return fail(errc::bad_vocabulary, "no tokens");
+  if (s.count == 0) return fail(errc::bad_vocabulary, tokenizer_key("tokens"));
   for (std::string_view text : s.tokens) s.empty += text.empty();
   if (s.kind->uses_merges) {
     JIG_CHECK(find_strings(file, "merges", s.merges, s.merge_count));
@@ -258,7 +258,7 @@ class vocab_loader {
       const auto id = file_.find(key);
       if (!id) continue;
       JIG_TRY(const i64 value, signed_id(*id));
-      if (value >= 0 && value < s_.count) v_.ids.*k.role = static_cast<i32>(value);
+      v_.ids.*k.role = value >= 0 && value < s_.count ? static_cast<i32>(value) : -1;
     }
     for (const id_key& k : id_keys)  // defaults that the vocabulary is too small for
       if (!v_.contains(v_.ids.*k.role)) v_.ids.*k.role = -1;
@@ -267,7 +267,7 @@ class vocab_loader {
     }
     return {};
   }
-  /// An id of any integer type; out of range is no id.
+  /// An id of any integer type. Out of range means that there is none: files write -1 as 4294967295.
   static result<i64> signed_id(const gguf::value& v) noexcept {
     if (v.is_array() || !gguf::is_integer(v.type())) return fail(errc::wrong_key_type, v.key()).at(v.position());
     const auto id = v.as<i64>();

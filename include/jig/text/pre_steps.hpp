@@ -124,8 +124,11 @@ struct run_step {
   template <class Text>
   static constexpr usize match_end(const Text& text, usize at, usize end) noexcept {
     u32 n = 0;
-    const usize match =
-        run_end(text, at, end, [&](u32 c) { return (Max == 0 || n < Max) && In(c) && (++n, true); });
+    const usize match = run_end(text, at, end, [&](u32 c) {
+      const bool takes = (Max == 0 || n < Max) && In(c);
+      n += takes;
+      return takes;
+    });
     return n >= Min ? match : at;
   }
 };
