@@ -114,12 +114,7 @@ inline int finish(const host::generation<any_model>& g, const output& out, bool 
   if (!written && !out.gone()) return report(out.failure());
   if (!written) return 0;
   switch (g.reason()) {
-    case host::stop_reason::failed:
-      if (g.failure().code == errc::context_full) {
-        note(fmt::format("error: the prompt has {} tokens and the context {}; choose a larger -c", g.prompt_ids().size(), context));
-        return failed;
-      }
-      return report(g.failure());
+    case host::stop_reason::failed: return report(g.failure());
     case host::stop_reason::context_full:
       note(fmt::format("the context of {} tokens is full (-c)", context));
       return 0;
@@ -148,7 +143,12 @@ inline int run(const settings& s, const std::string& path, const std::string& pr
       {.sampling = s.sampling, .max_tokens = s.max_tokens, .parse_special = true, .cancel = &interrupted});
   note(fmt::format("{}, {} threads, {} kernels, seed {}", m->architecture(), m->threads().threads,
                    kernels_name(session->kernels()), g.seed()));
-  bool written = !s.show_prompt || g.reason() == host::stop_reason::failed || out.write(prompt);
+  if (g.reason() == host::stop_reason::failed) return report(g.failure());
+  if (const usize n = g.prompt_ids().size(); n > context) {
+    note(fmt::format("error: the prompt has {} tokens and the context {}; choose a larger -c", n, context));
+    return failed;
+  }
+  bool written = !s.show_prompt || out.write(prompt);
   written = written && stream(g, out) && out.end();
   show_timings(load_seconds, g.stats(), seconds_since(start));
   return finish(g, out, written, context);

@@ -28,7 +28,7 @@ struct load_options {
   u32 threads = 0;  ///< 0: as many as the machine has cores for this process
   map_mode mode = map_mode::automatic;
   bool touch = true;  ///< read all weights in now, not at first use
-  std::function<bool(u64 done, u64 total)> progress;
+  std::function<bool(u64 done, u64 total)> progress = {};
 };
 
 namespace detail {

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "jig/core/types.hpp"
 
@@ -41,11 +44,11 @@ class progress_bar {
     if (now < next_ && !(drawn_ && done >= total)) return {};
     next_ = now + pause;
     drawn_ = true;
-    return "\r" + bar_line(label_, done, total) + erase;
+    return fmt::format("\r{}{}", bar_line(label_, done, total), erase);
   }
   /// The text that removes the bar, empty if it was never drawn.
   std::string finish() {
-    return std::exchange(drawn_, false) ? std::string("\r") + erase : std::string();
+    return std::exchange(drawn_, false) ? fmt::format("\r{}", erase) : std::string();
   }
 
  private:
