@@ -16,8 +16,8 @@ configure "$folder" -DCMAKE_BUILD_TYPE=Release -DJIG_BUILD_TESTS=OFF
 build "$folder" jig-cli
 
 prompt='Once upon a time, there was a little robot'
-say "Running: $folder/examples/jig-cli -no-cnv -n 120 -p '$prompt'"
+say "Running: $folder/examples/jig-cli -no-cnv -n 250 -p '$prompt'"
 say ''
-"$folder/examples/jig-cli" -no-cnv -n 120 --temp 0.7 -s 1 -p "$prompt"
+"$folder/examples/jig-cli" -no-cnv -n 250 --temp 0.7 -s 1 -p "$prompt"
 say ''
 say "That was the demo model of examples/models/demo. Your own: $folder/examples/jig-cli -m FILE.gguf -p PROMPT"
