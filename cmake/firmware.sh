@@ -125,6 +125,9 @@ both_boards() {
   for board in mps2-an500 mps3-an547; do
     build_board $board "$name" "$@" || die "$board, $name: does not build"
     emulate $board "$work/$board-$name/examples/firmware/check-$board.elf" '' || complain "$board: kernels"
+    code=0
+    emulate $board "$work/$board-$name/examples/firmware/check-$board.elf" fault >"$work/fault.out" || code=$?
+    [ $code = 99 ] && grep -q 'fault: CFSR 0x00010000' "$work/fault.out" || complain "$board: a fault ends with $code"
     elf=$work/$board-$name/examples/firmware/firmware-$board.elf
     pc=$work/pc-$name/examples/firmware/firmware-pc
     "run_$name" $board "$elf" "$pc"

@@ -1,4 +1,5 @@
 // Checks on the core itself what a PC cannot: its f16 instructions and its integer dot products against plain C++.
+// With the argument `fault` it executes an undefined instruction instead, to see the fault handler work.
 
 #include "kernels.hpp"
 #include "platform.hpp"
@@ -66,6 +67,8 @@ bool report(std::string_view name, bool good) {
 }  // namespace
 
 int firmware_main() {
+  char line[32];
+  if (platform::arguments(line) == "fault") asm volatile("udf #1");
   platform::write("kernels: ");
   platform::write(firmware_isa::name);
   platform::write("\n");

@@ -1,8 +1,8 @@
 #pragma once
 // Hosted: a GGUF file with its matrices in another block type whose encoder is a fixed formula (Q8_0, Q4_0, F16, ...).
 //
-// The rule is that of the plain mixes of golden/quant/MIXES.md: tensors of one dimension, norms and routers stay as
-// they are; a row that is not a whole number of blocks becomes F16; the output matrix stays Q8_0 or better.
+// Every matrix gets the type; norms, routers and other vectors stay as they are, and rows that are not a whole number
+// of blocks become F16. Mixes that choose tensor by tensor are another matter.
 
 #include <vector>
 
@@ -32,7 +32,8 @@ inline result<std::vector<u8>> requantize(const gguf::file& file, u32 type) {
   if (file.order() != gguf::byte_order::little) return fail(errc::not_supported, "byte order of the file");
   gguf::writer w = gguf::writer::from(file);
   gguf::writer out;
-  for (const gguf::owned_value& key : w.keys()) out.set(key);
+  for (const gguf::owned_value& key : w.keys())
+    if (key.key != "general.file_type") out.set(key);  // it names the mix of the old types
   out.set("general.quantization_version", u32{2});
 
   std::vector<std::vector<u8>> data;  // borrowed by the writer until it has written
