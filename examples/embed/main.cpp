@@ -44,7 +44,8 @@ result<void> run(const options& o) {
   }
   if (!o.gguf.empty()) JIG_CHECK(save(o.gguf, file.bytes()));
   JIG_TRY(const auto arch, file.get<std::string_view>("general.architecture"));
-  if (!o.arch.empty() && arch != o.arch) return fail(errc::inconsistent, "the file's architecture is " + std::string(arch));
+  if (!o.arch.empty() && arch != o.arch)
+    return fail(errc::inconsistent, "the file's architecture is " + std::string(arch));
 
   JIG_TRY(const usize vocab_bytes, vocab_bytes_needed(file));
   std::vector<std::byte> vocab_memory(vocab_bytes);

@@ -147,6 +147,11 @@ class storyteller {
   /// Generates until the story or the memory ends; the ids replace the prompt's. Returns their number.
   result<u32> write(mat logits) {
     text_stream text(story_model::vocabulary, {.continues = true});
+    const auto n = continue_story(logits, text);
+    text.finish(print_text);  // whichever way it ended
+    return n;
+  }
+  result<u32> continue_story(mat logits, text_stream& text) {
     u32 n = 0;
     while (n < options_.n_predict) {
       const i32 id = choose({logits.row(0), logits.cols});
@@ -157,7 +162,6 @@ class storyteller {
       const batch_item item{id, 0, true};
       JIG_TRY(logits, session_.decode(kernels_, model{}, std::span<const batch_item>(&item, 1)));
     }
-    text.finish(print_text);
     return n;
   }
   static void print_text(std::string_view s) { print(s); }

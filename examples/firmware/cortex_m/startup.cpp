@@ -1,4 +1,4 @@
-// Start of a Cortex-M: vectors, memory, fault reports. The linker script (boards/*.ld, sections.ld) defines the symbols.
+// Start of a Cortex-M: vectors, memory, fault reports. The linker script (sections.ld) defines the symbols.
 
 #include "cortex_m/core.hpp"
 #include "cortex_m/semihosting.hpp"

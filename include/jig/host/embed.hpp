@@ -52,7 +52,8 @@ template <class Arch>
 std::string header_text(const placed_weights& weights, const std::string& extents, const std::string& vocabulary,
                         const kind_name& kind, const vocab& v, const blob_builder& blob, const embed_options& options) {
   std::string out = fmt::format(
-      "#pragma once\n// {}: made by jig-embed from {}.\n// Weights: {} bytes, vocabulary: {} bytes; {}.cpp holds them.\n\n",
+      "#pragma once\n// {}: made by jig-embed from {}.\n"
+      "// Weights: {} bytes, vocabulary: {} bytes; {}.cpp holds them.\n\n",
       options.name, comment_text(options.origin), weights.bytes.size(), blob.bytes.size() - weights.bytes.size(),
       options.name);
   std::vector<std::string> includes = {fmt::format("jig/arch/{}.hpp", Arch::name), std::string(kind.header)};

@@ -27,7 +27,7 @@ inline std::vector<u32> sorted_merges(const vocab& v) {
   std::vector<u32> ranks(v.merges.size());
   std::iota(ranks.begin(), ranks.end(), 0u);
   const auto pair = [&](u32 rank) { return std::pair(v.merges[rank].left, v.merges[rank].right); };
-  std::stable_sort(ranks.begin(), ranks.end(), [&](u32 a, u32 b) { return pair(a) < pair(b); });
+  std::sort(ranks.begin(), ranks.end(), [&](u32 a, u32 b) { return std::pair(pair(a), a) < std::pair(pair(b), b); });
   const auto same = [&](u32 a, u32 b) { return pair(a) == pair(b); };  // of equal pairs the first counts
   ranks.erase(std::unique(ranks.begin(), ranks.end(), same), ranks.end());
   return ranks;

@@ -71,9 +71,11 @@ inline result<std::string> hparams_text(const hparams& hp) {
   constexpr std::string_view scalings[] = {"none", "linear", "yarn", "longrope"};
   if (hp.scaling != rope_scaling::none)
     out += fmt::format("      .scaling = jig::rope_scaling::{},\n", scalings[static_cast<usize>(hp.scaling)]);
-  real("rope_factor", hp.rope_factor, d.rope_factor), real("rope_attn_factor", hp.rope_attn_factor, d.rope_attn_factor);
+  real("rope_factor", hp.rope_factor, d.rope_factor);
+  real("rope_attn_factor", hp.rope_attn_factor, d.rope_attn_factor);
   real("rope_ext_factor", hp.rope_ext_factor, d.rope_ext_factor);
-  real("rope_beta_fast", hp.rope_beta_fast, d.rope_beta_fast), real("rope_beta_slow", hp.rope_beta_slow, d.rope_beta_slow);
+  real("rope_beta_fast", hp.rope_beta_fast, d.rope_beta_fast);
+  real("rope_beta_slow", hp.rope_beta_slow, d.rope_beta_slow);
   number("n_ctx_orig", hp.n_ctx_orig), number("n_expert", hp.n_expert), number("n_expert_used", hp.n_expert_used);
   return out;
 }
@@ -109,8 +111,8 @@ result<placed_weights> place_weights(const gguf::file_set& file, const hparams& 
     in_absent = false;
     while (out.bytes.size() % 32 != 0) out.bytes.push_back(0);
     JIG_TRY(const gguf::tensor_info info, file.find_tensor(names[i]));
-    out.slots += fmt::format("      {{{} + {}, {}, {}, {}, {}}},  // {}, {}\n", symbol, out.bytes.size(), w.type, w.cols,
-                             w.rows, w.count, names[i], find_block_info(w.type)->name);
+    out.slots += fmt::format("      {{{} + {}, {}, {}, {}, {}}},  // {}, {}\n", symbol, out.bytes.size(), w.type,
+                             w.cols, w.rows, w.count, names[i], find_block_info(w.type)->name);
     out.bytes.insert(out.bytes.end(), info.data.begin(), info.data.end());
     out.types.push_back(w.type);
   }
