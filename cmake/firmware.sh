@@ -193,5 +193,5 @@ if [ $record = yes ] && [ $status = 0 ]; then
     !skip' docs/firmware.md >"$work/page.md" && cp "$work/page.md" docs/firmware.md
   say 'docs/firmware.md has these figures now'
 fi
-[ $status = 0 ] && say "firmware: the boards' ids are the PC's (and the golden ones); limits kept; no heap, no exceptions"
+[ $status = 0 ] && say "firmware: ids as on the PC (and the golden ones); limits kept; no heap, no exceptions"
 exit $status
