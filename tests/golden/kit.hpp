@@ -1,0 +1,101 @@
+#pragma once
+// Golden figures of whole models: reading them, and running a model as they were made.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "jig/backend/cpu/dispatch_backend.hpp"
+#include "jig/host/error_text.hpp"
+#include "jig/host/generation.hpp"
+#include "jig/ops/reference.hpp"
+
+namespace golden {
+
+using namespace jig;
+using json = nlohmann::json;
+
+/// The reference kernels as a backend.
+struct reference_backend {
+  template <class Quants>
+  using kernels = reference_kernels<Quants>;
+  template <class Quants>
+  static result<kernels<Quants>> make() noexcept {
+    return kernels<Quants>{};
+  }
+};
+
+using by_reference = jig::model<arch::llama, quants<float>, reference_backend>;
+using by_cpu = jig::model<arch::llama, all_quants, backend::cpu_dispatch>;
+
+/// A JSON file, or null (and a line that says so) if it is absent.
+inline json read(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) MESSAGE("skipped: ", path, " is absent");
+  return in ? json::parse(in) : json();
+}
+
+inline std::string read_bytes(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  REQUIRE(in);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+template <class Model>
+host::loaded<Model> load(const std::string& path, u32 threads = 1) {
+  auto m = host::try_load<Model>(path, {.threads = threads});
+  REQUIRE_MESSAGE(m, host::to_string(m.error()));
+  return *std::move(m);
+}
+template <class Model>
+host::text_session<Model> make(const host::loaded<Model>& m, const host::session_options& o) {
+  auto s = host::text_session<Model>::make(m, o);
+  REQUIRE_MESSAGE(s, host::to_string(s.error()));
+  return *std::move(s);
+}
+
+/// Mean squared error relative to the mean square of the expected values.
+inline f64 nmse(std::span<const f32> got, const std::vector<f64>& expected) {
+  REQUIRE(got.size() == expected.size());
+  f64 error = 0, size = 0;
+  for (usize i = 0; i < got.size(); ++i) {
+    error += (f64{got[i]} - expected[i]) * (f64{got[i]} - expected[i]);
+    size += expected[i] * expected[i];
+  }
+  return error / size;
+}
+
+inline f64 nll(const f32* logits, u32 n, i32 token) {
+  f64 top = logits[0], sum = 0;
+  for (u32 i = 0; i < n; ++i) top = std::max(top, f64{logits[i]});
+  for (u32 i = 0; i < n; ++i) sum += std::exp(f64{logits[i]} - top);
+  return top + std::log(sum) - f64{logits[token]};
+}
+
+/// -ln p of every token: pieces of window - 1 tokens, each in a fresh context behind BOS.
+template <class Model>
+std::vector<f64> per_token_nll(const host::loaded<Model>& m, std::span<const i32> ids, u32 window) {
+  auto s = make(m, {.context = window, .batch = window, .kv_type = 0, .outputs = window});
+  std::vector<f64> out;
+  for (usize at = 0; at < ids.size(); at += window - 1) {
+    const auto piece = ids.subspan(at, std::min<usize>(window - 1, ids.size() - at));
+    REQUIRE(s.core().truncate(0, 0));
+    std::vector<batch_item> items{{m.vocabulary().view().ids.bos, 0, true}};
+    for (i32 id : piece.first(piece.size() - 1)) items.push_back({id, 0, true});
+    const auto logits = s.decode(items);
+    REQUIRE_MESSAGE(logits, host::to_string(logits.error()));
+    for (u32 i = 0; i < piece.size(); ++i) out.push_back(nll(logits->row(i), logits->cols, piece[i]));
+  }
+  return out;
+}
+
+inline f64 perplexity(const std::vector<f64>& nlls) {
+  f64 sum = 0;
+  for (f64 v : nlls) sum += v;
+  return std::exp(sum / static_cast<f64>(nlls.size()));
+}
+
+}  // namespace golden
