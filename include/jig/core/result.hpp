@@ -31,8 +31,8 @@ struct [[nodiscard]] error {
   constexpr error& at(u64 p) noexcept { position = p; return *this; }
 };
 
-/// An error with a code and the name of the thing at fault.
-constexpr error fail(errc code, std::string_view name = {}) noexcept {
+/// An error with a code and the name of the thing at fault. (Out of line: programs call it at some hundred places.)
+[[gnu::noinline, gnu::cold]] constexpr error fail(errc code, std::string_view name = {}) noexcept {
   error e;
   e.code = code;
   const usize n = name.size() < error::max_name ? name.size() : error::max_name;
