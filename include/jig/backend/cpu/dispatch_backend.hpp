@@ -1,5 +1,6 @@
 #pragma once
 // The CPU as the backend of a `jig::model`, the instruction set chosen when the program runs (see dispatch.hpp).
+// Hosted: asks the machine and the environment.
 //
 //   using model = jig::model<jig::all_archs, jig::all_quants, jig::backend::cpu_dispatch>;
 //   jig_add_dispatch(my_program)   # CMake; without it there is one set, that of the compiler's flags
