@@ -40,7 +40,7 @@ extern "C" constexpr jig::cpu::kernel_table jig_table_@isa@ = jig::cpu::make_tab
   add_library(${name} STATIC ${source})
   target_link_libraries(${name} PRIVATE jig::jig $<TARGET_NAME_IF_EXISTS:jig::xsimd>)
   target_compile_options(${name} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O3> -ffp-contract=off -fno-lto ${JIG_FLAGS_${isa}}
-    $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>
+    "$<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique;-Wno-psabi>"
     # else each unit, its copy of a flag made local, would register the globals of the whole program
     "$<$<CXX_COMPILER_ID:Clang>:-fno-sanitize-address-globals-dead-stripping;-Qunused-arguments>")
   set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF UNITY_BUILD OFF)
