@@ -42,7 +42,8 @@ int print(const std::string& s) {
 std::string help() {
   return "jig-cli continues a text with a GGUF model.\n\n  jig-cli -m FILE.gguf -p TEXT [-n N]\n\n" +
          host::help_text(std::span<const row>(table)) +
-         "\nThe text goes to standard output, everything else to standard error. JIG_ISA=NAME forces an instruction set.\n"
+         "\nThe text goes to standard output, everything else to standard error.\n"
+         "JIG_ISA=NAME in the environment forces an instruction set.\n"
          "Exit status: 0 done, 1 an error, 2 a wrong command line, 130 ended by Ctrl-C.\n";
 }
 
@@ -71,7 +72,8 @@ result<std::string> read_prompt(const settings& s) {
 
 int start(const char* self, std::span<const char* const> words) {
   settings s;
-  if (const std::string wrong = host::parse(std::span<const row>(table), words, s); !wrong.empty()) return usage_error(wrong);
+  if (const std::string wrong = host::parse(std::span<const row>(table), words, s); !wrong.empty())
+    return usage_error(wrong);
   if (s.help) return print(help());
   if (s.version) return print(version());
   if (const std::string wrong = check(s); !wrong.empty()) return usage_error(wrong);

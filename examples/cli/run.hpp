@@ -74,8 +74,8 @@ std::string_view kernels_name(const K& k) {
 
 inline std::string timing(std::string_view what, f64 seconds, u32 n, std::string_view unit) {
   const f64 each = n == 0 ? 0.0 : 1000.0 * seconds / n, rate = seconds > 0.0 ? n / seconds : 0.0;
-  return fmt::format("{:>18} time = {:>10.2f} ms / {:>5} {:<6} ({:>8.2f} ms per token, {:>9.2f} tokens per second)", what,
-                     1000.0 * seconds, n, unit, each, rate);
+  return fmt::format("{:>18} time = {:>10.2f} ms / {:>5} {:<6} ({:>8.2f} ms per token, {:>9.2f} tokens per second)",
+                     what, 1000.0 * seconds, n, unit, each, rate);
 }
 
 inline void show_timings(f64 load, const host::generation_stats& s, f64 total) {
@@ -135,7 +135,8 @@ inline int run(const settings& s, const std::string& path, const std::string& pr
   const f64 load_seconds = seconds_since(start);
   const u32 context = session->core().config().context;
   if (context > m->hp().n_ctx_train)
-    note(fmt::format("warning: -c {} is more than the {} tokens that the model was trained for", context, m->hp().n_ctx_train));
+    note(fmt::format("warning: -c {} is more than the {} tokens that the model was trained for", context,
+                     m->hp().n_ctx_train));
 
   output out;
   host::generation<any_model> g = session->generate(

@@ -19,11 +19,14 @@ inline std::string plan_line(std::string_view what, u64 bytes) {
 inline std::string plan_text(const host::memory_plan& p) {
   const host::session_memory& s = p.session;
   const session_config& c = s.config;
-  std::string out = fmt::format("{}, context {} of {}, batch {}, {} thread{}\n\n{:<44} {:>16}\n", p.architecture, c.context,
-                                p.trained_context, c.batch, p.threads, p.threads == 1 ? "" : "s", "memory", "bytes");
-  for (const auto& w : p.weights)
-    out += plan_line(fmt::format("  {} in {} tensor{}", find_block_info(w.type)->name, w.tensors, w.tensors == 1 ? "" : "s"),
-                     w.bytes);
+  const auto plural = [](u64 n) { return n == 1 ? "" : "s"; };
+  std::string out =
+      fmt::format("{}, context {} of {}, batch {}, {} thread{}\n\n{:<44} {:>16}\n", p.architecture, c.context,
+                  p.trained_context, c.batch, p.threads, plural(p.threads), "memory", "bytes");
+  for (const auto& w : p.weights) {
+    const std::string_view type = find_block_info(w.type)->name;
+    out += plan_line(fmt::format("  {} in {} tensor{}", type, w.tensors, plural(w.tensors)), w.bytes);
+  }
   out += plan_line("weights (mapped file)", p.weight_bytes);
   if (p.converted_bytes != 0) out += plan_line("weights in this machine's byte order", p.converted_bytes);
   out += plan_line(fmt::format("keys and values, {}", find_block_info(c.kv_type)->name), s.plan.kv_bytes);

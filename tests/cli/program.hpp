@@ -46,7 +46,8 @@ class program {
   void send(int number) { ::kill(pid_, number); }
   void close_output() { ::close(pipes_[1][0]), pipes_[1][0] = -1; }
 
-  /// Waits until standard output is full but for a word (a write that does not fit waits as a whole), so that the program stands in the middle of writing. False after a minute.
+  /// Waits until standard output is full but for a word (a write that does not fit waits as a whole), so that the
+  /// program stands in the middle of writing. False after a minute.
   bool wait_until_full() {
     for (int i = 0; i < 6000; ++i) {
       int held = 0;
@@ -58,7 +59,8 @@ class program {
 
   /// Gives the input (small: it must fit into a pipe), takes the rest of the outputs, waits for the end.
   outcome finish(const std::string& input = {}) {
-    if (!input.empty()) REQUIRE(::write(pipes_[0][1], input.data(), input.size()) == static_cast<ssize_t>(input.size()));
+    if (!input.empty())
+      REQUIRE(::write(pipes_[0][1], input.data(), input.size()) == static_cast<ssize_t>(input.size()));
     ::close(pipes_[0][1]);
     while (pipes_[1][0] >= 0 || pipes_[2][0] >= 0)
       if (!read_some()) {

@@ -3,8 +3,8 @@
 
 using namespace golden;
 
-TEST_CASE_TEMPLATE("demo model: greedy ids are the recorded ones as long as the choice is clear", Backend, reference_backend,
-                   backend::cpu_dispatch) {
+TEST_CASE_TEMPLATE("demo model: greedy ids are the recorded ones as long as the choice is clear", Backend,
+                   reference_backend, backend::cpu_dispatch) {
   using model = jig::model<arch::llama, quants<q8_0, float>, Backend>;
   const json g = read(JIG_MODELS "/demo/golden.json");
   REQUIRE(!g.is_null());
@@ -39,8 +39,8 @@ TEST_CASE_TEMPLATE("demo model: greedy ids are the recorded ones as long as the 
   CHECK(whole == 4);  // half of the texts have no close choice at all
 }
 
-TEST_CASE_TEMPLATE("demo model: the logits after the first prompt are near the recorded ones", Backend, reference_backend,
-                   backend::cpu_dispatch) {
+TEST_CASE_TEMPLATE("demo model: the logits after the first prompt are near the recorded ones", Backend,
+                   reference_backend, backend::cpu_dispatch) {
   using model = jig::model<arch::llama, quants<q8_0, float>, Backend>;
   const json g = read(JIG_MODELS "/demo/golden.json");
   REQUIRE(!g.is_null());
@@ -50,7 +50,7 @@ TEST_CASE_TEMPLATE("demo model: the logits after the first prompt are near the r
   REQUIRE(logits);
   const f64 error = nmse({logits->row(0), logits->cols}, g["greedy"]["q8_0_logits"]["values"]);
   MESSAGE("NMSE ", error);
-  // Activations are rounded to 8 bits by the other engine and by the cpu kernels, but not by the reference, and keys and
+  // Activations are rounded to 8 bits by the other engine and by the cpu kernels, not by the reference, and keys and
   // values to f16 by all: measured 1.7e-5 (reference) and 1.0e-5 (cpu).
   CHECK(error < 5e-5);
 }

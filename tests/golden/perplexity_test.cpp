@@ -76,7 +76,8 @@ TEST_CASE("stories260K: every type that can be encoded exactly has the recorded 
       MESSAGE("skipped: ", name, ": ", missing, " has no exact encoder yet");
       continue;
     }
-    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     const auto m = load<by_cpu>(path.string(), 2);
     const f64 ppl = perplexity(per_token_nll(m, ids, g["nll"]["window"])), recorded = variant["ppl"];
     MESSAGE(name, ": perplexity ", ppl, ", recorded ", recorded, ", ", 100.0 * (ppl / recorded - 1.0), "%");

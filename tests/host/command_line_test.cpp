@@ -17,8 +17,10 @@ struct settings {
 constexpr option<settings> table[] = {
     {"-n, --number", "N", "a number", [](settings& s, std::string_view v) { return read_number<u32>(v, 1, 100, s.n); }},
     {"--real", "X", "a real", [](settings& s, std::string_view v) { return read_number(v, 0.0f, 1.0f, s.x); }},
-    {"-no-flag, --no-flag", "", "a flag", [](settings& s, std::string_view) -> std::string { s.flag = true; return ""; }},
-    {"-t, --text", "TEXT", "a text", [](settings& s, std::string_view v) -> std::string { s.text = v; return ""; }},
+    {"-no-flag, --no-flag", "", "a flag",
+     [](settings& s, std::string_view) -> std::string { s.flag = true; return ""; }},
+    {"-t, --text", "TEXT", "a text",
+     [](settings& s, std::string_view v) -> std::string { s.text = v; return ""; }},
 };
 
 std::string parse_words(std::vector<const char*> words, settings& s) {

@@ -12,5 +12,6 @@ TEST_CASE("escapes: each escape, by hand") {
 }
 
 TEST_CASE("escapes: what is no escape stays as it is") {
-  for (const char* s : {"", "plain", "\\", "end\\", "\\q", "\\x", "\\x4", "\\xg1", "\\x1g", "\\0", "日本"}) CHECK(unescape(s) == s);
+  for (const char* s : {"", "plain", "\\", "end\\", "\\q", "\\x", "\\x4", "\\xg1", "\\x1g", "\\0", "日本"})
+    CHECK(unescape(s) == s);
 }

@@ -84,7 +84,7 @@ std::string parse(std::span<const option<Settings>> table, std::span<const char*
   for (usize i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
     if (word.size() < 2 || word[0] != '-')
-      return fmt::format("\"{}\" stands alone; every word belongs to an option (quote texts that contain spaces)", word);
+      return fmt::format("\"{}\" stands alone: every word belongs to an option (quote texts with spaces)", word);
     const option<Settings>* o = detail::find_option(table, word);
     const usize equals = o == nullptr && word.starts_with("--") ? word.find('=') : word.npos;
     const std::string_view name = word.substr(0, equals);
@@ -98,7 +98,8 @@ std::string parse(std::span<const option<Settings>> table, std::span<const char*
       if (++i == words.size()) return fmt::format("{}: the value is missing ({})", name, o->value);
       value = words[i];
     }
-    if (const std::string wrong = o->set(settings, value); !wrong.empty()) return fmt::format("{}: {}", name, wrong);
+    const std::string wrong = o->set(settings, value);
+    if (!wrong.empty()) return fmt::format("{}: {}", name, wrong);
   }
   return {};
 }
@@ -109,7 +110,8 @@ std::string help_text(std::span<const option<Settings>> table) {
   std::string text;
   for (const option<Settings>& o : table) {
     const std::string left = fmt::format("  {}{}{}", o.names, o.value.empty() ? "" : " ", o.value);
-    text += left.size() < 33 ? fmt::format("{:<33} {}\n", left, o.help) : fmt::format("{}\n{:<33} {}\n", left, "", o.help);
+    text += left.size() < 33 ? fmt::format("{:<33} {}\n", left, o.help)
+                             : fmt::format("{}\n{:<33} {}\n", left, "", o.help);
   }
   return text;
 }

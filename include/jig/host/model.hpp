@@ -144,7 +144,8 @@ class loaded {
       turned_.emplace_back(w.data, w.data + row * w.rows * w.count);
       if (order == gguf::byte_order::big) JIG_CHECK(gguf::swap_byte_order(w.type, turned_.back()));
       const bool is_vector = w.type == f32_block::id && w.rows == 1;
-      if (is_vector && std::endian::native == std::endian::big) JIG_CHECK(gguf::swap_byte_order(w.type, turned_.back()));
+      if (is_vector && std::endian::native == std::endian::big)
+        JIG_CHECK(gguf::swap_byte_order(w.type, turned_.back()));
       w.data = turned_.back().data();
     }
     return {};

@@ -37,7 +37,8 @@ class progress_bar {
  public:
   using clock = std::chrono::steady_clock;
 
-  explicit progress_bar(std::string label, clock::time_point now = clock::now()) : label_(std::move(label)), next_(now + patience) {}
+  explicit progress_bar(std::string label, clock::time_point now = clock::now())
+      : label_(std::move(label)), next_(now + patience) {}
 
   /// The text to write now, often empty. Begins with a carriage return and erases the rest of the line.
   std::string update(u64 done, u64 total, clock::time_point now = clock::now()) {

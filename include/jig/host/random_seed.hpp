@@ -31,7 +31,8 @@ inline bool system_random(u32& bits) noexcept {
 
 }  // namespace detail
 
-/// `seed` itself, or a random one (never sample::random_seed) if it is sample::random_seed. Print it: it repeats the run.
+/// `seed` itself, or a random one (never sample::random_seed) if it is sample::random_seed. Print it: it repeats the
+/// run.
 inline u32 resolve_seed(u32 seed) noexcept {
   if (seed != sample::random_seed) return seed;
   if (!detail::system_random(seed))  // the clock is better than always the same number
