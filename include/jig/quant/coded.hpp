@@ -7,9 +7,8 @@
 // are generic. All products are exact in f32 (11-bit f16 significands times small integers), so only the final
 // subtraction of the types with a minimum rounds, and the order of the factors does not matter.
 
-#include <array>
-
 #include "jig/quant/block.hpp"
+#include "jig/quant/code_array.hpp"
 
 namespace jig {
 

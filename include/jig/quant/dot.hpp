@@ -86,11 +86,10 @@ constexpr f32 add_lanes(const f32 (&lanes)[dot_lanes]) noexcept {
 template <class W, class A>
 constexpr f32 dot_plain(const W* w, const A* a, usize n) noexcept {
   f32 lanes[dot_lanes] = {};
-  usize i = 0;
-  for (; i + dot_lanes <= n; i += dot_lanes) {
-    for (usize j = 0; j < dot_lanes; ++j) lanes[j] += f32(w[i + j].value) * f32(a[i + j].value);
+  for (usize k = 0; k < n / dot_lanes; ++k, w += dot_lanes, a += dot_lanes) {
+    for (usize j = 0; j < dot_lanes; ++j) lanes[j] += f32(w[j].value) * f32(a[j].value);
   }
-  for (; i < n; ++i) lanes[i % dot_lanes] += f32(w[i].value) * f32(a[i].value);
+  for (usize j = 0; j < n % dot_lanes; ++j) lanes[j] += f32(w[j].value) * f32(a[j].value);
   return add_lanes(lanes);
 }
 
@@ -113,7 +112,7 @@ template <quant_block W>
 constexpr f32 dot_f32(const W* w, const f32* x, usize n) noexcept {
   f32 lanes[detail::dot_lanes] = {};
   for (usize k = 0; k < n; ++k, x += W::size) {
-    f32 values[W::size];
+    code_array<f32, W::size> values;
     W::decode(w[k], values);
     for (usize i = 0; i < W::size; ++i) {
       // blocks of one value take the lanes in turn, longer ones (multiples of 8) walk through them

@@ -35,7 +35,7 @@ struct iq1_m {
     return 2 * ((b.scales[g / 4] >> (3 * (g % 4))) & 7) + 1;
   }
   static constexpr auto codes(const iq1_m& b) noexcept {
-    std::array<i8, size> out;
+    code_array<i8, size> out;
     for (usize k = 0; k < 32; ++k) {
       const u32 high = static_cast<u32>(detail::nibble(b.qh, k));
       const u32 index = b.qs[k] + 256u * (high & 7);

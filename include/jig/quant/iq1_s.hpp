@@ -27,7 +27,7 @@ struct iq1_s {
   static constexpr f32 scale(const iq1_s& b) noexcept { return 0.125f * b.d; }
   static constexpr i32 group_scale(const iq1_s& b, usize g) noexcept { return 2 * ((b.qh[g] >> 12) & 7) + 1; }
   static constexpr auto codes(const iq1_s& b) noexcept {
-    std::array<i8, size> out;
+    code_array<i8, size> out;
     for (usize k = 0; k < 32; ++k) {
       const u32 word = b.qh[k / 4];
       const u32 index = b.qs[k] + 256u * ((word >> (3 * (k % 4))) & 7u);

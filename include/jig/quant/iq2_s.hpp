@@ -29,7 +29,7 @@ struct iq2_s {
   static constexpr f32 scale(const iq2_s& b) noexcept { return 0.125f * b.d; }
   static constexpr i32 group_scale(const iq2_s& b, usize g) noexcept { return 2 * detail::nibble(b.scales, g) + 1; }
   static constexpr auto codes(const iq2_s& b) noexcept {
-    std::array<i8, size> out;
+    code_array<i8, size> out;
     for (usize k = 0; k < 32; ++k) {
       const u32 index = b.qs[k] + 256u * ((b.qh[k / 4] >> (2 * (k % 4))) & 3u);
       codebook::signed_values<codebook::iq2_s_grid>(index, b.signs[k], out.data() + 8 * k);

@@ -27,7 +27,7 @@ struct iq2_xs {
   static constexpr f32 scale(const iq2_xs& b) noexcept { return 0.125f * b.d; }
   static constexpr i32 group_scale(const iq2_xs& b, usize g) noexcept { return 2 * detail::nibble(b.scales, g) + 1; }
   static constexpr auto codes(const iq2_xs& b) noexcept {
-    std::array<i8, size> out;
+    code_array<i8, size> out;
     for (usize k = 0; k < 32; ++k) {
       const u32 word = b.qs[k];
       codebook::signed_values<codebook::iq2_xs_grid>(word & 511, codebook::sign7(word >> 9), out.data() + 8 * k);

@@ -30,7 +30,7 @@ struct iq2_xxs {
     return static_cast<i32>(2 * (b.groups[g].signs >> 28) + 1);
   }
   static constexpr auto codes(const iq2_xxs& b) noexcept {
-    std::array<i8, size> out;
+    code_array<i8, size> out;
     for (usize k = 0; k < 32; ++k) {
       const auto& g = b.groups[k / 4];
       const u32 signs = codebook::sign7((g.signs >> (7 * (k % 4))) & 127);

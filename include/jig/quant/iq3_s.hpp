@@ -29,7 +29,7 @@ struct iq3_s {
   static constexpr f32 scale(const iq3_s& b) noexcept { return b.d; }
   static constexpr i32 group_scale(const iq3_s& b, usize g) noexcept { return 2 * detail::nibble(b.scales, g) + 1; }
   static constexpr auto codes(const iq3_s& b) noexcept {
-    std::array<i8, size> out;
+    code_array<i8, size> out;
     for (usize k = 0; k < 64; ++k) {
       const u32 index = b.qs[k] + 256u * ((b.qh[k / 8] >> (k % 8)) & 1u);
       const u32 signs = b.signs[k / 2] >> (4 * (k % 2));

@@ -28,7 +28,7 @@ struct iq3_xxs {
     return static_cast<i32>(2 * (b.signs[g] >> 28) + 1);
   }
   static constexpr auto codes(const iq3_xxs& b) noexcept {
-    std::array<i8, size> out;
+    code_array<i8, size> out;
     for (usize k = 0; k < 32; ++k) {
       const u32 signs = codebook::sign7((b.signs[k / 4] >> (7 * (k % 4))) & 127);
       codebook::signed_values<codebook::iq3_xxs_grid>(b.qs[2 * k], signs, out.data() + 8 * k);

@@ -29,7 +29,7 @@ struct iq4_xs {
     return detail::nibble(b.scales_low, g) + 16 * ((b.scales_high >> (2 * g)) & 3) - 32;
   }
   static constexpr auto codes(const iq4_xs& b) noexcept {
-    std::array<i8, size> out;
+    code_array<i8, size> out;
     for (usize g = 0; g < 8; ++g) {
       const auto levels = detail::look_up(detail::nibble_halves(b.qs[g]), codebook::iq4_nl);
       for (usize i = 0; i < 32; ++i) out[32 * g + i] = levels[i];

@@ -36,7 +36,7 @@ struct mxfp4 {
     const u32 exponent = std::bit_cast<u32>(detail::max_magnitude(x)) >> 23;  // floor(log2) + 127; 0: below 2^-126
     b.e = static_cast<u8>(exponent > 2 ? exponent - 2 : 0);
     const f32 s = scale(b);
-    std::array<u8, size> q;
+    code_array<u8, size> q;
     for (usize i = 0; i < size; ++i) q[i] = detail::nearest_code(x[i], s, codebook::e2m1_doubled);
     detail::pack_nibble_halves(q, b.qs);
   }

@@ -28,7 +28,7 @@ struct nvfp4 {
   static constexpr f32 scale(const nvfp4&) noexcept { return 0.5f; }
   static constexpr f32 group_scale(const nvfp4& b, usize g) noexcept { return ue4m3_to_f32(b.d[g]); }
   static constexpr auto codes(const nvfp4& b) noexcept {
-    std::array<i8, size> out;
+    code_array<i8, size> out;
     for (usize s = 0; s < 4; ++s) {
       for (usize j = 0; j < 8; ++j) {
         out[16 * s + j] = codebook::e2m1_doubled[b.qs[s][j] & 15];
@@ -46,7 +46,7 @@ struct nvfp4 {
       const auto values = x.subspan(16 * s, 16);
       b.d[s] = to_ue4m3(detail::max_magnitude(values) / 6.0f);
       const f32 step = 0.5f * ue4m3_to_f32(b.d[s]);
-      std::array<u8, 16> q;
+      code_array<u8, 16> q;
       for (usize i = 0; i < 16; ++i) q[i] = detail::nearest_code(values[i], step, codebook::e2m1_doubled);
       detail::pack_nibble_halves(q, b.qs[s]);
     }

@@ -23,7 +23,7 @@ struct q1_0 {
   static constexpr i32 bias = 1;
   static constexpr f32 scale(const q1_0& b) noexcept { return b.d; }
   static constexpr auto codes(const q1_0& b) noexcept {
-    std::array<u8, size> out;
+    code_array<u8, size> out;
     for (usize i = 0; i < size; ++i) out[i] = static_cast<u8>(2 * ((b.qs[i / 8] >> (i % 8)) & 1));
     return out;
   }

@@ -23,7 +23,7 @@ struct q2_0 {
   static constexpr i32 bias = 1;
   static constexpr f32 scale(const q2_0& b) noexcept { return b.d; }
   static constexpr auto codes(const q2_0& b) noexcept {
-    std::array<u8, size> out;
+    code_array<u8, size> out;
     for (usize i = 0; i < size; ++i) out[i] = (b.qs[i / 4] >> (2 * (i % 4))) & 3;
     return out;
   }

@@ -30,7 +30,7 @@ struct q4_0 {
   static constexpr void encode(std::span<const f32, size> x, q4_0& b) noexcept {
     const f32 d = detail::signed_extreme(x) / -8.0f;
     const f32 inv = detail::inverse(d);
-    std::array<u8, size> q;
+    code_array<u8, size> q;
     for (usize i = 0; i < size; ++i) {
       const i32 code = static_cast<i32>(detail::bounded(x[i] * inv, 8.0f) + 8.5f);
       q[i] = static_cast<u8>(code < 15 ? code : 15);

@@ -31,7 +31,7 @@ struct q4_1 {
     const auto [low, high] = detail::range(x);
     const f32 d = (high - low) / 15.0f;
     const f32 inv = detail::inverse(d);
-    std::array<u8, size> q;
+    code_array<u8, size> q;
     for (usize i = 0; i < size; ++i) {
       const i32 code = static_cast<i32>(detail::bounded((x[i] - low) * inv, 15.0f) + 0.5f);
       q[i] = static_cast<u8>(code > 0 ? code : 0);

@@ -34,7 +34,7 @@ struct q5_0 {
   static constexpr void encode(std::span<const f32, size> x, q5_0& b) noexcept {
     const f32 d = detail::signed_extreme(x) / -16.0f;
     const f32 inv = detail::inverse(d);
-    std::array<u8, size> q;
+    code_array<u8, size> q;
     for (usize i = 0; i < size; ++i) {
       const i32 code = static_cast<i32>(detail::bounded(x[i] * inv, 16.0f) + 16.5f);
       q[i] = static_cast<u8>(code < 31 ? code : 31);

@@ -28,7 +28,7 @@ struct tq1_0 {
   static constexpr i32 bias = 1;
   static constexpr f32 scale(const tq1_0& b) noexcept { return b.d; }
   static constexpr auto codes(const tq1_0& b) noexcept {
-    std::array<u8, size> out;
+    code_array<u8, size> out;
     unpack<5, 32>(b.qs, out.data());
     unpack<5, 16>(b.qs + 32, out.data() + 160);
     unpack<4, 4>(b.qh, out.data() + 240);

@@ -1,16 +1,15 @@
 #pragma once
 // The few ways in which block types lay small codes into bytes.
 
-#include <array>
-
 #include "jig/core/types.hpp"
+#include "jig/quant/code_array.hpp"
 
 namespace jig::detail {
 
 /// 4-bit codes: all low halves of the bytes, then all high halves.
 template <usize N>
-constexpr std::array<u8, 2 * N> nibble_halves(const u8 (&qs)[N]) noexcept {
-  std::array<u8, 2 * N> out;
+constexpr code_array<u8, 2 * N> nibble_halves(const u8 (&qs)[N]) noexcept {
+  code_array<u8, 2 * N> out;
   for (usize i = 0; i < N; ++i) {
     out[i] = qs[i] & 15;
     out[i + N] = qs[i] >> 4;
@@ -20,26 +19,27 @@ constexpr std::array<u8, 2 * N> nibble_halves(const u8 (&qs)[N]) noexcept {
 
 /// The inverse of nibble_halves.
 template <usize N>
-constexpr void pack_nibble_halves(const std::array<u8, 2 * N>& codes, u8 (&qs)[N]) noexcept {
+constexpr void pack_nibble_halves(const code_array<u8, 2 * N>& codes, u8 (&qs)[N]) noexcept {
   for (usize i = 0; i < N; ++i) qs[i] = static_cast<u8>((codes[i] & 15) | (codes[i + N] << 4));
 }
 
 /// Q5_0 and Q5_1: bit i of `bits` is the fifth bit of code i.
-constexpr std::array<u8, 32> add_fifth_bits(std::array<u8, 32> codes, u32 bits) noexcept {
-  for (usize i = 0; i < 32; ++i) codes[i] = static_cast<u8>(codes[i] | (((bits >> i) & 1) << 4));
-  return codes;
+constexpr code_array<u8, 32> add_fifth_bits(const code_array<u8, 32>& codes, u32 bits) noexcept {
+  code_array<u8, 32> out;
+  for (usize i = 0; i < 32; ++i) out[i] = static_cast<u8>(codes[i] | (((bits >> i) & 1) << 4));
+  return out;
 }
 
 /// The inverse: the fifth bits of 32 codes.
-constexpr u32 fifth_bits(const std::array<u8, 32>& codes) noexcept {
+constexpr u32 fifth_bits(const code_array<u8, 32>& codes) noexcept {
   u32 bits = 0;
   for (usize i = 0; i < 32; ++i) bits |= u32((codes[i] >> 4) & 1u) << i;
   return bits;
 }
 
 /// 2-bit codes in planes: of each 32 bytes, bits 0-1 hold the first 32 values, bits 2-3 the next, and so on.
-constexpr std::array<u8, 256> two_bit_planes(const u8 (&qs)[64]) noexcept {
-  std::array<u8, 256> out;
+constexpr code_array<u8, 256> two_bit_planes(const u8 (&qs)[64]) noexcept {
+  code_array<u8, 256> out;
   for (usize h = 0; h < 2; ++h) {
     for (usize p = 0; p < 4; ++p) {
       for (usize l = 0; l < 32; ++l) out[128 * h + 32 * p + l] = (qs[32 * h + l] >> (2 * p)) & 3;
@@ -49,8 +49,8 @@ constexpr std::array<u8, 256> two_bit_planes(const u8 (&qs)[64]) noexcept {
 }
 
 /// The 4-bit codes of Q4_K and Q5_K: each 32 bytes hold 64 values, the low halves first.
-constexpr std::array<u8, 256> nibble_planes(const u8 (&qs)[128]) noexcept {
-  std::array<u8, 256> out;
+constexpr code_array<u8, 256> nibble_planes(const u8 (&qs)[128]) noexcept {
+  code_array<u8, 256> out;
   for (usize c = 0; c < 4; ++c) {
     for (usize l = 0; l < 32; ++l) {
       out[64 * c + l] = qs[32 * c + l] & 15;
@@ -62,8 +62,8 @@ constexpr std::array<u8, 256> nibble_planes(const u8 (&qs)[128]) noexcept {
 
 /// Each 4-bit code replaced by its value in a table.
 template <usize N>
-constexpr std::array<i8, N> look_up(const std::array<u8, N>& codes, const i8 (&table)[16]) noexcept {
-  std::array<i8, N> out;
+constexpr code_array<i8, N> look_up(const code_array<u8, N>& codes, const i8 (&table)[16]) noexcept {
+  code_array<i8, N> out;
   for (usize i = 0; i < N; ++i) out[i] = table[codes[i]];
   return out;
 }
