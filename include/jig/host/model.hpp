@@ -109,16 +109,14 @@ class loaded {
     return visit([](const auto& m) -> const hparams& { return m.hp(); });
   }
 
-  /// Calls f with the bound_model of the file's architecture.
-  template <class F>
+  /// Calls f with the bound_model of the file's architecture. (Not std::visit, which may throw: open() never returns a
+  /// model that is not bound.)
+  template <usize I = 1, class F>
   decltype(auto) visit(F&& f) const {
-    using first = std::variant_alternative_t<1, decltype(bound_)>;
-    return std::visit(
-        [&]<class M>(const M& m) -> decltype(f(std::declval<const first&>())) {
-          if constexpr (std::is_same_v<M, std::monostate>) std::abort();  // open() never returns one unbound
-          else return f(m);
-        },
-        bound_);
+    const auto* m = std::get_if<I>(&bound_);
+    if constexpr (I + 1 < std::variant_size_v<decltype(bound_)>)
+      if (m == nullptr) return visit<I + 1>(std::forward<F>(f));
+    return std::forward<F>(f)(*m);
   }
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
 // The CPU as the backend of a `jig::model`, the instruction set chosen when the program runs (see dispatch.hpp).
+// Hosted: looks at the machine and at the environment variable JIG_ISA.
 // Hosted: asks the machine and the environment.
 //
 //   using model = jig::model<jig::all_archs, jig::all_quants, jig::backend::cpu_dispatch>;
