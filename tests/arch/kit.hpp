@@ -5,6 +5,7 @@
 // whole model is a few kilobytes of text. Here: reading a description, writing its GGUF file, comparing logits.
 
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -46,6 +47,12 @@ void set_number(gguf::writer& w, const std::string& key, const json& v) {
   else w.set(key, v.get<T>());
 }
 
+inline void set_flags(gguf::writer& w, const std::string& key, const json& v) {
+  std::unique_ptr<bool[]> flags(new bool[v.size()]);
+  for (usize i = 0; i < v.size(); ++i) flags[i] = v[i];
+  w.set_array(key, std::span<const bool>(flags.get(), v.size()));
+}
+
 inline void set_metadata(gguf::writer& w, const json& entry) {
   const std::string key = entry[0];
   std::string type = entry[1];
@@ -54,6 +61,7 @@ inline void set_metadata(gguf::writer& w, const json& entry) {
   else if (type == "u32") set_number<u32>(w, key, entry[2]);
   else if (type == "i32") set_number<i32>(w, key, entry[2]);
   else if (type == "f32") set_number<f32>(w, key, entry[2]);
+  else if (type == "bool" && entry[2].is_array()) set_flags(w, key, entry[2]);
   else if (type == "bool") w.set(key, entry[2].get<bool>());
   else throw std::runtime_error("kit: metadata type " + type);
 }
@@ -99,6 +107,24 @@ inline f64 nmse(const std::vector<f64>& reference, const std::vector<f64>& got) 
     power += reference[i] * reference[i];
   }
   return error / power;
+}
+
+/// The ids whose logits the kit's figures are about: all but those that the model suppresses.
+inline std::vector<usize> shown_ids(const json& d) {
+  std::vector<usize> ids;
+  for (usize i = 0; i < d["logits"]["n_vocab"].get<usize>(); ++i) {
+    bool masked = false;
+    if (d["logits"].contains("masked"))
+      for (const json& r : d["logits"]["masked"]) masked = masked || (i >= r[0].get<usize>() && i < r[1].get<usize>());
+    if (!masked) ids.push_back(i);
+  }
+  return ids;
+}
+
+/// Appends the values that are not suppressed.
+inline void append(std::vector<f64>& to, const std::vector<f32>& row) {
+  for (f32 v : row)
+    if (v != std::numeric_limits<f32>::lowest()) to.push_back(f64(v));
 }
 
 }  // namespace kit

@@ -4,7 +4,9 @@
 #include <functional>
 
 #include "arch/kit.hpp"
-#include "arch/runner.hpp"
+#include "jig/arch/llama.hpp"
+#include "jig/arch/load.hpp"
+#include "jig/quant/all.hpp"
 
 using namespace jig;
 

@@ -3,6 +3,9 @@
 
 #include "arch/kit.hpp"
 #include "arch/runner.hpp"
+#include "jig/arch/llama.hpp"
+#include "jig/arch/load.hpp"
+#include "jig/ops/reference.hpp"
 
 using namespace jig;
 
@@ -26,38 +29,49 @@ struct small_blob {
 };
 using small_model = static_model<arch::llama, small_blob>;
 
+/// A llama of the kit, bound as what it is.
+struct llama_model {
+  explicit llama_model(const std::vector<u8>& bytes) : file(*gguf::open(bytes)) {
+    const hparams hp = *read_hparams<arch::llama>(file);
+    slots.resize(slot_map<arch::llama>::count(hp));
+    bound = *bind<arch::llama, quants<f32>>(file, hp, slots);
+  }
+  gguf::file file;
+  std::vector<weight> slots;
+  bound_model<arch::llama> bound;
+};
+
 std::vector<u8> kit_file(const std::string& name) { return kit::materialize(kit::load(JIG_TEST_DATA "/archs/" + name + ".json")); }
 
 }  // namespace
 
 TEST_CASE("planner: works in constant expressions and gives what it gives at run time") {
-  constexpr forward_plan at_compile_time = plan_forward<reference_kernels<>>(small_model{}, 16, 1);
-  const forward_plan at_run_time = plan_forward<reference_kernels<>>(small_model{}, 16, 1);
+  constexpr forward_plan at_compile_time = plan_forward<reference_kernels<quants<f32>>>(small_model{}, 16, 1);
+  const forward_plan at_run_time = plan_forward<reference_kernels<quants<f32>>>(small_model{}, 16, 1);
   static_assert(at_compile_time.arena_bytes > 16 * 64 * sizeof(f32));
   CHECK(at_compile_time.arena_bytes == at_run_time.arena_bytes);
   CHECK(at_compile_time.weight_bytes == at_run_time.weight_bytes);
-  constexpr session_plan session = plan_session<reference_kernels<>>(small_model{}, {.context = 256, .kv_type = 1});
+  constexpr session_plan session = plan_session<reference_kernels<quants<f32>>>(small_model{}, {.context = 256, .kv_type = 1});
   static_assert(session.page_bytes == 32 * 5 * 2 * 4 * 8 * 2);
   static_assert(session.kv_bytes == 8 * session.page_bytes);
 }
 
 TEST_CASE("planner: one byte less than planned stops the run with an error, the plan itself is enough for any batch") {
   const std::vector<u8> bytes = kit_file("llama");
-  const test_model m(bytes);
+  const llama_model m(bytes);
+  const auto& bound = m.bound;
   for (u32 n = 1; n <= 64; ++n) {
-    const auto& bound = std::get<bound_model<arch::llama>>(m.bound);
-    const u64 whole = plan_forward<reference_kernels<>>(bound, 64, 64).arena_bytes;
-    CHECK(plan_forward<reference_kernels<>>(bound, n, n).arena_bytes <= whole);
-    CHECK(plan_forward<reference_kernels<>>(bound, n, 1).arena_bytes <= whole);
+    const u64 whole = plan_forward<reference_kernels<quants<f32>>>(bound, 64, 64).arena_bytes;
+    CHECK(plan_forward<reference_kernels<quants<f32>>>(bound, n, n).arena_bytes <= whole);
+    CHECK(plan_forward<reference_kernels<quants<f32>>>(bound, n, 1).arena_bytes <= whole);
   }
-  const auto& bound = std::get<bound_model<arch::llama>>(m.bound);
   session_config config{.context = 32, .batch = 8, .kv_type = 0};
-  const session_plan plan = plan_session<reference_kernels<>>(bound, config);
+  const session_plan plan = plan_session<reference_kernels<quants<f32>>>(bound, config);
   std::vector<u8> activations(plan.activation_bytes + 64), kv(plan.kv_bytes + 64);
   auto aligned = [](std::vector<u8>& v) { return reinterpret_cast<u8*>(round_up(reinterpret_cast<u64>(v.data()), 64)); };
   std::vector<u32> words(plan.words);
   std::vector<sequence_view> views(1);
-  reference_kernels<> k;
+  reference_kernels<quants<f32>> k;
   const std::vector<batch_item> items(8, {3, 0, false});
   for (const u64 missing : {u64{0}, u64{64}}) {
     session_plan less = plan;
@@ -78,11 +92,11 @@ TEST_CASE("planner: one byte less than planned stops the run with an error, the 
 TEST_CASE("session: bad items are refused and leave every sequence as it was") {
   const std::vector<u8> bytes = kit_file("llama");
   const test_model m(bytes);
-  test_session s(m, 2);
+  test_session s(m, 2, 0, models::reference_table(), {}, 64);
   s.decode(0, {3, 4, 5});
-  reference_kernels<> k;
+  models::kernel_set k(models::reference_table());
   const auto code = [&](std::vector<batch_item> items) {
-    const auto r = std::visit([&](const auto& b) { return s->decode(k, b, items); }, m.bound);
+    const auto r = m.bound->decode(*s.operator->(), k, items, {});
     return r ? errc::ok : r.error().code;
   };
   CHECK(code({}) == errc::bad_argument);

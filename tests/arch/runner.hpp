@@ -3,17 +3,34 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "jig/arch/all.hpp"
-#include "jig/arch/load.hpp"
-#include "jig/ops/reference.hpp"
-#include "jig/session/session.hpp"
+#include "arch/kit.hpp"
+#include "arch/models.hpp"
 
 using namespace jig;
+
+/// The models of the kit whose architecture this library has and that give logits.
+inline const std::vector<std::string>& kit_models() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> found;
+    usize all = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(JIG_TEST_DATA "/archs")) {
+      ++all;
+      const kit::json d = kit::load(entry.path().string());
+      if (models::knows(d["architecture"].get<std::string>()) && d.contains("logits")) found.push_back(entry.path().stem().string());
+    }
+    std::sort(found.begin(), found.end());
+    MESSAGE(found.size() << " of the kit's " << all << " models; the others' architectures are not written yet");
+    return found;
+  }();
+  return names;
+}
 
 /// A parsed and bound model over bytes in memory; one of the architectures of all_archs.
 struct test_model {
@@ -21,35 +38,24 @@ struct test_model {
     auto opened = gguf::open(bytes);
     REQUIRE(opened);
     file = *opened;
-    const auto name = file.get<std::string_view>("general.architecture");
-    REQUIRE(name);
-    for_each_type(all_archs{}, [&]<class Arch>(type_tag<Arch>) {
-      if (Arch::name != *name) return;
-      const auto hp = read_hparams<Arch>(file);
-      REQUIRE_MESSAGE(hp, text(hp.error().code), ": ", hp.error().name());
-      slots.resize(slot_map<Arch>::count(*hp));
-      auto m = bind<Arch, all_quants>(file, *hp, slots);
-      REQUIRE_MESSAGE(m, text(m.error().code), ": ", m.error().name());
-      bound = *m;
-      found = true;
-    });
-    REQUIRE(found);
+    auto m = models::bind_any(file, slots);
+    REQUIRE_MESSAGE(m, text(m.error().code), ": ", m.error().name());
+    bound = *std::move(m);
   }
   gguf::file file;
   std::vector<weight> slots;
-  std::variant<bound_model<arch::llama>, bound_model<arch::qwen2>> bound;
-  bool found = false;
+  std::unique_ptr<models::any_bound> bound;
 };
 
 /// A session with its memory. Every decoded token gives logits.
-template <class K = reference_kernels<>>
-class basic_test_session {
+class test_session {
  public:
-  explicit basic_test_session(const test_model& m, u32 sequences = 1, u32 kv_type = 0, K kernels = {}, parallel threads = {})
-      : model_(m), kernels_(kernels), threads_(threads) {
-    config_ = {.context = 64, .sequences = sequences, .batch = 64, .outputs = 64, .page_tokens = 4, .kv_type = kv_type};
-    const session_plan plan =
-        std::visit([&](const auto& b) { return plan_session<K>(b, config_, threads.threads); }, m.bound);
+  explicit test_session(const test_model& m, u32 sequences = 1, u32 kv_type = 0,
+                        const cpu::kernel_table& table = models::reference_table(), parallel threads = {},
+                        u32 context = 256)
+      : model_(m), kernels_(table), threads_(threads) {
+    config_ = {.context = context, .sequences = sequences, .batch = 64, .outputs = 64, .total_tokens = 64 * sequences, .page_tokens = 4, .kv_type = kv_type};
+    const session_plan plan = m.bound->plan(config_, threads.threads);
     activations_.reset(static_cast<u8*>(::operator new[](plan.activation_bytes, std::align_val_t{64})));
     kv_.reset(static_cast<u8*>(::operator new[](plan.kv_bytes, std::align_val_t{64})));
     words_.resize(plan.words);
@@ -64,8 +70,7 @@ class basic_test_session {
 
   /// Logits of every item, in order.
   std::vector<std::vector<f32>> decode(const std::vector<batch_item>& items) {
-    const auto logits =
-        std::visit([&](const auto& m) { return session_.decode(kernels_, m, items, threads_); }, model_.bound);
+    const auto logits = model_.bound->decode(session_, kernels_, items, threads_);
     REQUIRE_MESSAGE(logits, text(logits.error().code));
     std::vector<std::vector<f32>> rows;
     for (u32 r = 0; r < logits->rows; ++r) rows.emplace_back(logits->row(r), logits->row(r) + logits->cols);
@@ -82,7 +87,7 @@ class basic_test_session {
     void operator()(u8* p) const { ::operator delete[](p, std::align_val_t{64}); }
   };
   const test_model& model_;
-  K kernels_;
+  models::kernel_set kernels_;
   parallel threads_;
   session_config config_;
   std::unique_ptr<u8[], aligned_delete> activations_, kv_;
@@ -90,8 +95,6 @@ class basic_test_session {
   std::vector<sequence_view> views_;
   session session_;
 };
-using test_session = basic_test_session<>;
-
 /// Tokens and the sizes of the batches in which to decode them.
 struct chunked {
   std::vector<i32> tokens;

@@ -4,7 +4,7 @@
 //
 // Pre-norm decoder: RMS norm, grouped-query attention with rope over neighbouring pairs, SwiGLU.
 
-#include "jig/arch/blocks.hpp"
+#include "jig/arch/blocks/decoder.hpp"
 
 namespace jig::arch {
 
@@ -12,15 +12,31 @@ struct llama {
   static constexpr std::string_view name = "llama";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::experts);
   static constexpr auto tensors =
-      join(tensors::decoder, tensors::rope_factors, tensors::attention(bias::optional, bias::optional),
-           tensors::gated_feed_forward(bias::optional, is_dense), tensors::experts);
-  static constexpr decoder_spec spec{.rope = rope_kind::norm};
+      join(tensors::decoder(), tensors::rope_factors, tensors::norm("blk.{}.attn_norm"),
+           tensors::attention(bias::optional, bias::optional), tensors::norm("blk.{}.ffn_norm"),
+           tensors::gated(bias::optional, is_dense), tensors::experts);
+  static constexpr decoder_spec spec{};
 
   /// Token ids -> logits [n_outputs, n_vocab].
   template <class X, class M>
   static constexpr value forward(X& x, const M& m, const batch& b) {
     return decoder(x, spec, m, b);
   }
+};
+
+/// InternLM2 (https://arxiv.org/abs/2403.17297): llama's layout under its own name.
+struct internlm2 : llama {
+  static constexpr std::string_view name = "internlm2";
+};
+
+/// XVERSE: llama's layout under its own name.
+struct xverse : llama {
+  static constexpr std::string_view name = "xverse";
+};
+
+/// ERNIE 4.5 without experts: llama's layout under its own name.
+struct ernie4_5 : llama {
+  static constexpr std::string_view name = "ernie4_5";
 };
 
 }  // namespace jig::arch

@@ -24,9 +24,30 @@ inline result<void> check_range(std::string_view key, const key_row& row, f64 v)
   return {};
 }
 
+/// A value for all layers, or an array with one for each.
+template <class T>
+result<void> read_per_layer(const gguf::value& found, const key_row& row, u32 n_layer, per_layer<T>& field) noexcept {
+  const std::string_view key = found.key();
+  if (!found.is_array()) {
+    JIG_TRY(const T v, found.template as<T>());
+    field = v;
+    return check_range(key, row, f64(v));
+  }
+  // n_layer stands before all per-layer keys in every table.
+  if (found.count() < n_layer) return fail(errc::inconsistent, key).got(found.count());
+  const bool flags = found.element_type() == gguf::value_type::boolean;
+  if (flags && !std::is_integral_v<T>) return fail(errc::wrong_key_type, key).at(found.position());
+  for (u32 il = 0; il < n_layer && !flags; ++il) {
+    JIG_TRY(const T v, found.template element<T>(il));
+    JIG_CHECK(check_range(key, row, f64(v)));
+  }
+  field = per_layer<T>(found);
+  return {};
+}
+
 /// One key into its field. Absent optional keys leave the field as it is.
 inline result<void> read_key(const gguf::file_set& file, std::string_view arch, const key_row& row, hparams& hp) noexcept {
-  const name_text key = key_name(arch, row.name);
+  const name_text key = row.no_prefix ? name_text(row.name) : key_name(arch, row.name);
   const auto found = file.find(key.view());
   if (!found) return row.presence == need::required ? result<void>(found.error()) : result<void>();
   switch (row.field.type()) {
@@ -44,20 +65,19 @@ inline result<void> read_key(const gguf::file_set& file, std::string_view arch, 
       JIG_TRY(row.field.text(hp), found->template as<std::string_view>());
       return {};
     }
-    case key_field::kind::numbers: break;
+    case key_field::kind::flag: {
+      JIG_TRY(row.field.flag(hp), found->template as<bool>());
+      return {};
+    }
+    case key_field::kind::numbers: return read_per_layer(*found, row, hp.n_layer, row.field.numbers(hp));
+    case key_field::kind::four:
+      for (u32 i = 0; i < 4 && i < found->count(); ++i) {
+        JIG_TRY(row.field.four(hp)[i], found->template element<u32>(i));
+        JIG_CHECK(check_range(key.view(), row, row.field.four(hp)[i]));
+      }
+      return {};
+    case key_field::kind::reals: return read_per_layer(*found, row, hp.n_layer, row.field.reals(hp));
   }
-  if (!found->is_array()) {
-    JIG_TRY(const u32 v, found->template as<u32>());
-    row.field.numbers(hp) = v;
-    return check_range(key.view(), row, v);
-  }
-  // Arrays are checked against n_layer, which stands before them in every table.
-  if (found->count() < hp.n_layer) return fail(errc::inconsistent, key.view()).got(found->count());
-  for (u32 il = 0; il < hp.n_layer; ++il) {
-    JIG_TRY(const u32 v, found->template element<u32>(il));
-    JIG_CHECK(check_range(key.view(), row, v));
-  }
-  row.field.numbers(hp) = per_layer<u32>(*found);
   return {};
 }
 
@@ -98,11 +118,22 @@ inline result<void> complete_rope(std::string_view arch, hparams& hp) noexcept {
   if (kind.empty() || kind == "none") hp.scaling = rope_scaling::none;
   else if (kind == "linear") hp.scaling = rope_scaling::linear;
   else if (kind == "yarn") hp.scaling = rope_scaling::yarn;
+  else if (kind == "longrope") hp.scaling = rope_scaling::longrope;
   else return fail(errc::unsupported_feature, key_name(arch, "rope.scaling.type").view());
   if (hp.n_ctx_orig == 0) hp.n_ctx_orig = hp.n_ctx_train;
   // Both correction dimensions of YaRN divide by log(base).
   if (hp.scaling == rope_scaling::yarn && !(hp.rope_base > 1.0f))
     return fail(errc::inconsistent, key_name(arch, "rope.freq_base").view());
+  return {};
+}
+
+inline result<void> check_expert_groups(std::string_view arch, const hparams& hp) noexcept {
+  const u32 groups = hp.n_expert_groups;
+  if (groups <= 1) return {};
+  if (hp.n_expert % groups != 0) return fail(errc::inconsistent, key_name(arch, "expert_group_count").view()).got(groups);
+  const u32 used = hp.n_expert_groups_used;
+  if (used == 0 || used > groups || hp.n_expert / groups * used < hp.n_expert_used)
+    return fail(errc::inconsistent, key_name(arch, "expert_group_used_count").view()).got(used);
   return {};
 }
 
@@ -131,11 +162,13 @@ inline result<std::array<u64, 3>> row_shape(const tensor_row& row, const hparams
 
 }  // namespace detail
 
-/// Reads and checks all keys of Arch. Errors: missing_key, wrong_key_type, bad_value (out of its range),
+/// Reads and checks all keys of Arch. An architecture may have `defaults(hp)` for what absent keys mean and
+/// `complete(hp)` for what follows from the keys. Errors: missing_key, wrong_key_type, bad_value (out of its range),
 /// inconsistent (keys contradict each other), unsupported_feature; each names the key.
 template <class Arch>
 result<hparams> read_hparams(const gguf::file_set& file) noexcept {
   hparams hp;
+  if constexpr (requires { Arch::defaults(hp); }) Arch::defaults(hp);
   for (const key_row& row : Arch::keys) JIG_CHECK(detail::read_key(file, Arch::name, row, hp));
   JIG_TRY(hp.n_vocab, detail::read_vocab_size(file, Arch::name, hp.n_vocab));
   const bool has_kv = file.has(key_name(Arch::name, "attention.head_count_kv").view());
@@ -143,6 +176,8 @@ result<hparams> read_hparams(const gguf::file_set& file) noexcept {
   JIG_CHECK(detail::complete_rope(Arch::name, hp));
   if (hp.n_expert_used > hp.n_expert || (hp.n_expert != 0 && hp.n_expert_used == 0))
     return fail(errc::inconsistent, key_name(Arch::name, "expert_used_count").view()).got(hp.n_expert_used);
+  JIG_CHECK(detail::check_expert_groups(Arch::name, hp));
+  if constexpr (requires { Arch::complete(hp); }) JIG_CHECK(Arch::complete(hp));
   return hp;
 }
 
@@ -156,7 +191,7 @@ result<void> for_each_tensor(const hparams& hp, F&& f) noexcept {
     const u32 layers = row.per_layer() ? hp.n_layer : 1;
     for (u32 il = 0; il < layers; ++il) {
       if (row.when && !row.when(hp, il)) continue;
-      const name_text name = tensor_name(row.name, il, ".weight");
+      const name_text name = tensor_name(row.name, il, row.ending);
       JIG_TRY(const auto shape, detail::row_shape(row, hp, il, name.view()));
       u32 slot = map::index(place, il);
       JIG_CHECK(f(row, il, name.view(), shape, slot, row.presence == need::required, !row.is_matrix()));
@@ -194,6 +229,7 @@ result<bound_model<Arch>> bind(const gguf::file_set& file, const hparams& hp, st
                                           const std::array<u64, 3>& shape, u32 slot, bool required,
                                           bool must_be_f32) -> result<void> {
     if (!row.unless.empty() && file.has_tensor(tensor_name(row.unless, il, ".weight").view())) return {};
+    if (!row.with.empty() && !file.has_tensor(tensor_name(row.with, il, ".weight").view())) return {};
     const auto info = file.find_tensor(name);
     if (!info) return required ? result<void>(info.error()) : result<void>();
     JIG_TRY(slots[slot], detail::check_tensor<Quants>(*info, shape, must_be_f32));

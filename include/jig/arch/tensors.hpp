@@ -30,23 +30,45 @@ struct tensor_tag {
 /// The tensors by their names in the file, as tags.
 namespace t {
 inline constexpr tensor_tag<"token_embd"> token_embd{};
+inline constexpr tensor_tag<"token_embd_norm"> token_embd_norm{};
+inline constexpr tensor_tag<"position_embd"> position_embd{};
 inline constexpr tensor_tag<"output_norm"> output_norm{};
 inline constexpr tensor_tag<"output"> output{};
 inline constexpr tensor_tag<"rope_freqs"> rope_freqs{};
+inline constexpr tensor_tag<"rope_factors_long"> rope_factors_long{};
+inline constexpr tensor_tag<"rope_factors_short"> rope_factors_short{};
 inline constexpr tensor_tag<"blk.{}.attn_norm"> attn_norm{};
+inline constexpr tensor_tag<"blk.{}.attn_norm_2"> attn_norm_2{};
 inline constexpr tensor_tag<"blk.{}.attn_qkv"> attn_qkv{};
 inline constexpr tensor_tag<"blk.{}.attn_q"> attn_q{};
 inline constexpr tensor_tag<"blk.{}.attn_k"> attn_k{};
 inline constexpr tensor_tag<"blk.{}.attn_v"> attn_v{};
+inline constexpr tensor_tag<"blk.{}.attn_q_norm"> attn_q_norm{};
+inline constexpr tensor_tag<"blk.{}.attn_k_norm"> attn_k_norm{};
+inline constexpr tensor_tag<"blk.{}.attn_sub_norm"> attn_sub_norm{};
+inline constexpr tensor_tag<"blk.{}.attn_sinks"> attn_sinks{};
+inline constexpr tensor_tag<"blk.{}.attn_gate"> attn_gate{};
 inline constexpr tensor_tag<"blk.{}.attn_output"> attn_output{};
+inline constexpr tensor_tag<"blk.{}.post_attention_norm"> post_attention_norm{};
+inline constexpr tensor_tag<"blk.{}.attn_output_norm"> attn_output_norm{};
+inline constexpr tensor_tag<"blk.{}.layer_output_norm"> layer_output_norm{};
 inline constexpr tensor_tag<"blk.{}.ffn_norm"> ffn_norm{};
+inline constexpr tensor_tag<"blk.{}.ffn_norm_exps"> ffn_norm_exps{};
 inline constexpr tensor_tag<"blk.{}.ffn_gate"> ffn_gate{};
 inline constexpr tensor_tag<"blk.{}.ffn_up"> ffn_up{};
 inline constexpr tensor_tag<"blk.{}.ffn_down"> ffn_down{};
+inline constexpr tensor_tag<"blk.{}.ffn_sub_norm"> ffn_sub_norm{};
+inline constexpr tensor_tag<"blk.{}.post_ffw_norm"> post_ffw_norm{};
 inline constexpr tensor_tag<"blk.{}.ffn_gate_inp"> ffn_gate_inp{};
+inline constexpr tensor_tag<"blk.{}.exp_probs_b"> exp_probs_b{};
 inline constexpr tensor_tag<"blk.{}.ffn_gate_exps"> ffn_gate_exps{};
 inline constexpr tensor_tag<"blk.{}.ffn_up_exps"> ffn_up_exps{};
+inline constexpr tensor_tag<"blk.{}.ffn_gate_up_exps"> ffn_gate_up_exps{};
 inline constexpr tensor_tag<"blk.{}.ffn_down_exps"> ffn_down_exps{};
+inline constexpr tensor_tag<"blk.{}.ffn_gate_inp_shexp"> ffn_gate_inp_shexp{};
+inline constexpr tensor_tag<"blk.{}.ffn_gate_shexp"> ffn_gate_shexp{};
+inline constexpr tensor_tag<"blk.{}.ffn_up_shexp"> ffn_up_shexp{};
+inline constexpr tensor_tag<"blk.{}.ffn_down_shexp"> ffn_down_shexp{};
 }  // namespace t
 
 /// A dimension of layer il, from the hyperparameters.
@@ -61,14 +83,31 @@ constexpr u64 v(const hparams& hp, u32 il) { return u64{hp.n_head_kv[il]} * hp.d
 constexpr u64 qkv(const hparams& hp, u32 il) { return q(hp, il) + k(hp, il) + v(hp, il); }
 constexpr u64 attn_out(const hparams& hp, u32 il) { return u64{hp.n_head[il]} * hp.dim_v; }
 constexpr u64 ff(const hparams& hp, u32 il) { return hp.n_ff[il]; }
+constexpr u64 ff_twice(const hparams& hp, u32 il) { return u64{2} * hp.n_ff[il]; }
 constexpr u64 expert(const hparams& hp, u32) { return hp.n_expert; }
+constexpr u64 ff_expert(const hparams& hp, u32 il) { return hp.n_ff_expert ? hp.n_ff_expert : hp.n_ff[il]; }
+constexpr u64 ff_shared(const hparams& hp, u32 il) {
+  return hp.n_ff_shared ? hp.n_ff_shared : ff_expert(hp, il) * (hp.n_expert_shared ? hp.n_expert_shared : 1);
+}
+constexpr u64 ff_shared_twice(const hparams& hp, u32 il) { return 2 * ff_shared(hp, il); }
+constexpr u64 head_k(const hparams& hp, u32) { return hp.dim_k; }
+constexpr u64 head(const hparams& hp, u32 il) { return hp.n_head[il]; }
+constexpr u64 head_kv(const hparams& hp, u32 il) { return hp.n_head_kv[il]; }
+constexpr u64 context(const hparams& hp, u32) { return hp.n_ctx_train; }
+constexpr u64 one(const hparams&, u32) { return 1; }
 constexpr u64 half_rot(const hparams& hp, u32) { return hp.n_rot / 2; }
 }  // namespace d
 
 /// Whether layer il has the tensor at all.
 using layer_test = bool (*)(const hparams& hp, u32 il);
-constexpr bool is_dense(const hparams& hp, u32) { return hp.n_expert == 0; }
-constexpr bool is_moe(const hparams& hp, u32) { return hp.n_expert != 0; }
+constexpr bool is_moe(const hparams& hp, u32 il) {
+  return hp.n_expert != 0 && il >= hp.n_dense_first && (hp.moe_step <= 1 || (il + 1) % hp.moe_step == 0);
+}
+constexpr bool is_dense(const hparams& hp, u32 il) { return !is_moe(hp, il); }
+constexpr bool has_shared(const hparams& hp, u32 il) {
+  return is_moe(hp, il) && (hp.n_ff_shared != 0 || hp.n_expert_shared != 0);
+}
+constexpr bool has_attention(const hparams& hp, u32 il) { return hp.n_head[il] != 0; }
 
 enum class bias : u8 { none, optional, required };
 
@@ -80,51 +119,131 @@ struct tensor_row {
   need presence = need::required;
   layer_test when = nullptr;     ///< null: in every layer
   std::string_view unless = {};  ///< absent if this tensor is there instead
+  std::string_view with = {};    ///< absent unless this tensor is there
+  std::string_view ending = ".weight";  ///< of the tensor itself in the file
+  bool plain_numbers = false;           ///< f32 values that no product reads, whatever the shape
 
   constexpr bool per_layer() const noexcept { return name.find("{}") != name.npos; }
-  constexpr bool is_matrix() const noexcept { return shape[1] != nullptr; }
+  /// Read by matrix products: may be quantised and have a scale.
+  constexpr bool is_matrix() const noexcept { return shape[1] != nullptr && !plain_numbers; }
   constexpr u32 slots() const noexcept { return 1 + (with_bias != bias::none) + is_matrix(); }
 };
 
 namespace tensors {
 
+/// One row as a group, for tensors that only some families have.
+constexpr std::array<tensor_row, 1> one(const tensor_row& row) { return {row}; }
+
+/// The embedding alone, for families whose ends are special.
+inline constexpr std::array embedding = {tensor_row{"token_embd", {d::embd, d::vocab}}};
+
 /// Embedding, final norm, and an output matrix that may be tied to the embedding.
-inline constexpr std::array decoder = {
-    tensor_row{"token_embd", {d::embd, d::vocab}},
-    tensor_row{"output_norm", {d::embd}},
-    tensor_row{"output", {d::embd, d::vocab}, bias::none, need::optional},
-};
+constexpr std::array<tensor_row, 3> decoder(bias norm = bias::none, bias output = bias::none) {
+  return {tensor_row{"token_embd", {d::embd, d::vocab}}, tensor_row{"output_norm", {d::embd}, norm},
+          tensor_row{"output", {d::embd, d::vocab}, output, need::optional}};
+}
 
 /// Per-pair divisors of the rope frequencies (Llama 3).
 inline constexpr std::array rope_factors = {
     tensor_row{"rope_freqs", {d::half_rot}, bias::none, need::optional},
 };
 
-/// Attention with its norm: separate q, k, v or one fused matrix.
-constexpr std::array<tensor_row, 6> attention(bias qkv, bias out) {
-  return {tensor_row{"blk.{}.attn_norm", {d::embd}},
-          tensor_row{"blk.{}.attn_qkv", {d::embd, d::qkv}, qkv, need::optional},
+/// LongRoPE's two sets of divisors.
+inline constexpr std::array longrope_factors = {
+    tensor_row{"rope_factors_long", {d::half_rot}, bias::none, need::optional},
+    tensor_row{"rope_factors_short", {d::half_rot}, bias::none, need::optional},
+};
+
+/// A norm over the hidden state, in every layer.
+constexpr std::array<tensor_row, 1> norm(std::string_view name, bias with_bias = bias::none,
+                                         need presence = need::required, std::string_view ending = ".weight") {
+  return {tensor_row{name, {d::embd}, with_bias, presence, nullptr, {}, {}, ending}};
+}
+
+/// Attention: separate q, k, v or one fused matrix, and the output projection.
+constexpr std::array<tensor_row, 5> attention(bias qkv = bias::none, bias out = bias::none) {
+  return {tensor_row{"blk.{}.attn_qkv", {d::embd, d::qkv}, qkv, need::optional},
           tensor_row{"blk.{}.attn_q", {d::embd, d::q}, qkv, need::required, nullptr, "blk.{}.attn_qkv"},
           tensor_row{"blk.{}.attn_k", {d::embd, d::k}, qkv, need::required, nullptr, "blk.{}.attn_qkv"},
           tensor_row{"blk.{}.attn_v", {d::embd, d::v}, qkv, need::required, nullptr, "blk.{}.attn_qkv"},
           tensor_row{"blk.{}.attn_output", {d::attn_out, d::embd}, out}};
 }
 
-/// Gated feed-forward with its norm, in the layers that `when` names.
-constexpr std::array<tensor_row, 4> gated_feed_forward(bias with_bias, layer_test when = nullptr) {
-  return {tensor_row{"blk.{}.ffn_norm", {d::embd}},
-          tensor_row{"blk.{}.ffn_gate", {d::embd, d::ff}, with_bias, need::required, when},
+/// Norms of queries and keys: over each head, or over all heads together.
+constexpr std::array<tensor_row, 2> head_norms(need presence = need::required, bias with_bias = bias::none) {
+  return {tensor_row{"blk.{}.attn_q_norm", {d::head_k}, with_bias, presence},
+          tensor_row{"blk.{}.attn_k_norm", {d::head_k}, with_bias, presence}};
+}
+inline constexpr std::array wide_qk_norms = {
+    tensor_row{"blk.{}.attn_q_norm", {d::q}},
+    tensor_row{"blk.{}.attn_k_norm", {d::k}},
+};
+
+/// Norms with weights of their own for each head.
+inline constexpr std::array norms_per_head = {
+    tensor_row{"blk.{}.attn_q_norm", {d::head_k, d::head}, bias::none, need::optional, nullptr, {}, {}, ".weight", true},
+    tensor_row{"blk.{}.attn_k_norm", {d::head_k, d::head_kv}, bias::none, need::optional, nullptr, {}, {}, ".weight", true},
+};
+
+/// Attention sinks: a score per head.
+constexpr std::array<tensor_row, 1> sinks(need presence = need::required, layer_test when = nullptr) {
+  return {tensor_row{"blk.{}.attn_sinks", {d::head}, bias::none, presence, when}};
+}
+
+/// Gated feed-forward, in the layers that `when` names.
+constexpr std::array<tensor_row, 3> gated(bias with_bias = bias::none, layer_test when = nullptr) {
+  return {tensor_row{"blk.{}.ffn_gate", {d::embd, d::ff}, with_bias, need::required, when},
           tensor_row{"blk.{}.ffn_up", {d::embd, d::ff}, with_bias, need::required, when},
           tensor_row{"blk.{}.ffn_down", {d::ff, d::embd}, with_bias, need::required, when}};
 }
 
-/// Gated experts with their router.
-inline constexpr std::array experts = {
-    tensor_row{"blk.{}.ffn_gate_inp", {d::embd, d::expert}, bias::none, need::required, is_moe},
-    tensor_row{"blk.{}.ffn_gate_exps", {d::embd, d::ff, d::expert}, bias::none, need::required, is_moe},
-    tensor_row{"blk.{}.ffn_up_exps", {d::embd, d::ff, d::expert}, bias::none, need::required, is_moe},
-    tensor_row{"blk.{}.ffn_down_exps", {d::ff, d::embd, d::expert}, bias::none, need::required, is_moe},
+/// Plain feed-forward: up, activation, down.
+constexpr std::array<tensor_row, 2> plain(bias with_bias = bias::none) {
+  return {tensor_row{"blk.{}.ffn_up", {d::embd, d::ff}, with_bias},
+          tensor_row{"blk.{}.ffn_down", {d::ff, d::embd}, with_bias}};
+}
+
+/// Gated feed-forward whose gate and up matrices are one, gate first.
+inline constexpr std::array fused_gated = {
+    tensor_row{"blk.{}.ffn_up", {d::embd, d::ff_twice}},
+    tensor_row{"blk.{}.ffn_down", {d::ff, d::embd}},
 };
+
+/// Gated experts with their router, in the layers that the hyperparameters name.
+constexpr std::array<tensor_row, 4> experts_with(bias b) {
+  return {tensor_row{"blk.{}.ffn_gate_inp", {d::embd, d::expert}, b, need::required, is_moe},
+          tensor_row{"blk.{}.ffn_gate_exps", {d::embd, d::ff_expert, d::expert}, b, need::required, is_moe},
+          tensor_row{"blk.{}.ffn_up_exps", {d::embd, d::ff_expert, d::expert}, b, need::required, is_moe},
+          tensor_row{"blk.{}.ffn_down_exps", {d::ff_expert, d::embd, d::expert}, b, need::required, is_moe}};
+}
+inline constexpr std::array experts = experts_with(bias::none);
+
+/// Layers that are dense or have experts, as the file's tensors say.
+inline constexpr std::array dense_or_experts = {
+    tensor_row{"blk.{}.ffn_gate_inp", {d::embd, d::expert}, bias::none, need::optional},
+    tensor_row{"blk.{}.ffn_gate", {d::embd, d::ff}, bias::none, need::required, nullptr, "blk.{}.ffn_gate_inp"},
+    tensor_row{"blk.{}.ffn_up", {d::embd, d::ff}, bias::none, need::required, nullptr, "blk.{}.ffn_gate_inp"},
+    tensor_row{"blk.{}.ffn_down", {d::ff, d::embd}, bias::none, need::required, nullptr, "blk.{}.ffn_gate_inp"},
+    tensor_row{"blk.{}.exp_probs_b", {d::expert}, bias::none, need::optional, nullptr, {}, {}, ".bias"},
+    tensor_row{"blk.{}.ffn_gate_exps", {d::embd, d::ff_expert, d::expert}, bias::none, need::required, nullptr, {},
+               "blk.{}.ffn_gate_inp"},
+    tensor_row{"blk.{}.ffn_up_exps", {d::embd, d::ff_expert, d::expert}, bias::none, need::required, nullptr, {},
+               "blk.{}.ffn_gate_inp"},
+    tensor_row{"blk.{}.ffn_down_exps", {d::ff_expert, d::embd, d::expert}, bias::none, need::required, nullptr, {},
+               "blk.{}.ffn_gate_inp"},
+};
+
+/// The bias of the choice of experts. In most files it is a bias without a weight.
+constexpr std::array<tensor_row, 1> selection_bias(need presence, std::string_view ending = ".bias") {
+  return {tensor_row{"blk.{}.exp_probs_b", {d::expert}, bias::none, presence, is_moe, {}, {}, ending}};
+}
+
+/// Experts that every token uses, as one gated feed-forward.
+constexpr std::array<tensor_row, 3> shared_experts(layer_test when = is_moe, std::string_view with = {}) {
+  return {tensor_row{"blk.{}.ffn_gate_shexp", {d::embd, d::ff_shared}, bias::none, need::required, when, {}, with},
+          tensor_row{"blk.{}.ffn_up_shexp", {d::embd, d::ff_shared}, bias::none, need::required, when, {}, with},
+          tensor_row{"blk.{}.ffn_down_shexp", {d::ff_shared, d::embd}, bias::none, need::required, when, {}, with}};
+}
 
 }  // namespace tensors
 }  // namespace jig

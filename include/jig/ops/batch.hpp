@@ -36,7 +36,8 @@ struct batch {
   const u32* output_rows = nullptr;        ///< [n_outputs] ascending token indices
   const sequence_view* sequences = nullptr;
   kv_memory memory = {};
-  bool causal = true;
+  u32 context = 0;     ///< tokens that a sequence may have in this session
+  bool causal = true;  ///< otherwise every token sees its whole sequence
 };
 
 }  // namespace jig

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <concepts>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +20,10 @@
 #include "jig/ops/batch.hpp"
 #include "jig/ops/parallel.hpp"
 #include "jig/ops/tensor.hpp"
+
+/// Keeps the bodies of operations out of the forward passes that call them, so that a program with many architectures
+/// compiles and carries each body once.
+#define JIG_NOINLINE [[gnu::noinline]]
 
 namespace jig {
 
@@ -96,20 +101,20 @@ class executor {
   }
 
   /// A new matrix with undefined contents.
-  constexpr value make(u32 rows, u32 cols) {
+  JIG_NOINLINE constexpr value make(u32 rows, u32 cols) {
     buffer b = take(u64{rows} * cols * sizeof(f32));
     return {std::move(b), rows, cols};
   }
 
   /// Rows of the embedding table, decoded: [n_tokens, n_embd].
-  constexpr value embed(const weight& table, const batch& b) {
+  JIG_NOINLINE constexpr value embed(const weight& table, const batch& b) {
     value out = make(b.n_tokens, table.cols);
     if (ok_) k_.embed(threads_, table, b.tokens, out);
     return out;
   }
 
   /// y = scale * (W x) + bias: [rows, w.cols] -> [rows, w.rows].
-  constexpr value matmul(const mat& x, const linear& w) { return std::move(project(x, w)[0]); }
+  JIG_NOINLINE constexpr value matmul(const mat& x, const linear& w) { return std::move(project(x, w)[0]); }
 
   /// Several products of the same x, which is quantised once per partner type.
   template <std::same_as<linear>... Ws>
@@ -126,38 +131,38 @@ class executor {
   }
 
   /// a += factor * b, same shapes.
-  constexpr void add(const mat& a, const mat& b, f32 factor = 1.0f) { if (ok_) k_.add(threads_, a, b, factor); }
+  JIG_NOINLINE constexpr void add(const mat& a, const mat& b, f32 factor = 1.0f) { if (ok_) k_.add(threads_, a, b, factor); }
 
   /// x *= factor.
-  constexpr void scale(const mat& x, f32 factor) { if (ok_) k_.scale(threads_, x, factor); }
+  JIG_NOINLINE constexpr void scale(const mat& x, f32 factor) { if (ok_) k_.scale(threads_, x, factor); }
 
   /// x = cap * tanh(x / cap).
-  constexpr void softcap(const mat& x, f32 cap) { if (ok_) k_.softcap(threads_, x, cap); }
+  JIG_NOINLINE constexpr void softcap(const mat& x, f32 cap) { if (ok_) k_.softcap(threads_, x, cap); }
 
   /// The norm of x in a new matrix.
-  constexpr value norm(const mat& x, const norm_args& args) {
+  JIG_NOINLINE constexpr value norm(const mat& x, const norm_args& args) {
     value out = make(x.rows, x.cols);
     if (ok_) k_.norm(threads_, args, x, out);
     return out;
   }
 
   /// The norm of x in place, head by head if args.group is the head size.
-  constexpr void norm_inplace(const mat& x, const norm_args& args) { if (ok_) k_.norm(threads_, args, x, x); }
+  JIG_NOINLINE constexpr void norm_inplace(const mat& x, const norm_args& args) { if (ok_) k_.norm(threads_, args, x, x); }
 
   /// cos and sin of every token's angles: [n_tokens, n_rot], cosines in the first half. One table serves all layers.
-  constexpr value rope_table(const rope_args& args, const batch& b) {
+  JIG_NOINLINE constexpr value rope_table(const rope_args& args, const batch& b) {
     value out = make(b.n_tokens, args.n_rot);
     if (ok_) k_.rope_table(threads_, args, b.position, out);
     return out;
   }
 
   /// Rotates the first n_rot values of each of the n_head heads of x in place.
-  constexpr void rope(const mat& x, u32 n_head, rope_kind kind, const mat& table) {
+  JIG_NOINLINE constexpr void rope(const mat& x, u32 n_head, rope_kind kind, const mat& table) {
     if (ok_ && kind != rope_kind::none) k_.rope(threads_, kind, table, n_head, x);
   }
 
   /// Stores k, v ([tokens, n_head_kv * dim]) in the sequences' memory, then attends: [tokens, n_head * dim_v].
-  constexpr value attend(const mat& q, const mat& k, const mat& v, const attend_args& args, const batch& b) {
+  JIG_NOINLINE constexpr value attend(const mat& q, const mat& k, const mat& v, const attend_args& args, const batch& b) {
     value out = make(b.n_tokens, args.n_head * args.dim_v);
     buffer scratch = take(K::attend_scratch_bytes(args, threads_.threads));
     if (ok_) {
@@ -168,13 +173,43 @@ class executor {
   }
 
   /// gate = act(gate) * up.
-  constexpr void gated(const mat& gate, const mat& up, activation act) { if (ok_) k_.gated(threads_, act, gate, up); }
+  JIG_NOINLINE constexpr void gated(const mat& gate, const mat& up, const activation_args& act) {
+    if (ok_) k_.gated(threads_, act, gate, up);
+  }
 
   /// x = act(x).
-  constexpr void activate(const mat& x, activation act) { if (ok_) k_.activate(threads_, act, x); }
+  JIG_NOINLINE constexpr void activate(const mat& x, const activation_args& act) { if (ok_) k_.activate(threads_, act, x); }
+
+  /// x *= factors, element by element; a factor matrix of one column scales whole rows, and one with a column per
+  /// group of columns (heads) scales the groups.
+  JIG_NOINLINE constexpr void multiply(const mat& x, const mat& factors) { if (ok_) k_.multiply(threads_, x, factors); }
+
+  /// Multiplies the rows of x by a factor of the token's position.
+  JIG_NOINLINE constexpr void temperature(const mat& x, const temperature_args& args, const batch& b) {
+    if (ok_) k_.temperature(threads_, args, b.position, x);
+  }
+
+  /// The columns [begin, end) of x become the lowest number: tokens that are never to be drawn.
+  JIG_NOINLINE constexpr void suppress(const mat& x, u32 begin, u32 end) {
+    if (begin < x.cols) fill(x.columns(begin, (end < x.cols ? end : x.cols) - begin), std::numeric_limits<f32>::lowest());
+  }
+  /// x = v.
+  JIG_NOINLINE constexpr void fill(const mat& x, f32 v) { if (ok_) k_.fill(threads_, x, v); }
+
+  /// x = min(max(x, -limit), limit).
+  JIG_NOINLINE constexpr void clamp(const mat& x, f32 limit) { if (ok_) k_.clamp(threads_, x, limit); }
+
+  /// The rows `position` of a table of learned positions: [n_tokens, cols].
+  JIG_NOINLINE constexpr value positions(const weight& table, const batch& b) {
+    value out = make(b.n_tokens, table.cols);
+    // Positions are below 2^31: sessions are shorter than the table.
+    if (ok_) k_.embed(threads_, table, reinterpret_cast<const i32*>(b.position), out);
+    return out;
+  }
 
   /// Gated feed-forward: down(act(gate x) * (up x)). https://arxiv.org/abs/2002.05202
-  constexpr value feed_forward(const mat& x, const linear& gate, const linear& up, const linear& down, activation act) {
+  JIG_NOINLINE constexpr value feed_forward(const mat& x, const linear& gate, const linear& up, const linear& down,
+                               const activation_args& act) {
     auto [g, u] = project(x, gate, up);
     gated(g, u, act);
     u = value();
@@ -182,21 +217,35 @@ class executor {
   }
 
   /// Mixture of gated experts (https://arxiv.org/abs/2401.04088): logits [tokens, n_expert] choose n_used experts a
-  /// token by softmax; their outputs are added up, weighted.
-  constexpr value experts(const mat& x, const mat& logits, const linear& gate, const linear& up, const linear& down,
-                          activation act, const route_args& args) {
+  /// token; their outputs are added up, weighted. Without `gate` the experts are plain, or have gate and up in one
+  /// matrix (gate first) if `up` is twice as wide as `down`'s input.
+  JIG_NOINLINE constexpr value experts(const mat& x, const mat& logits, const linear& gate, const linear& up, const linear& down,
+                          const activation_args& act, const route_args& args) {
     const u32 slots = x.rows * args.n_used;
     value weights = make(x.rows, args.n_used);
     buffer chosen = take(u64{slots} * sizeof(i32));
     // The planner's constant evaluation cannot form this pointer and its kernels do not use it.
     i32* ids = std::is_constant_evaluated() ? nullptr : reinterpret_cast<i32*>(chosen.data());
     if (ok_) k_.route(threads_, args, logits, ids, weights);
-    value g = matmul_experts(x, gate, ids, args.n_used, slots);
-    {
-      value u = matmul_experts(x, up, ids, args.n_used, slots);
-      gated(g, u, act);
+    value weighed;
+    if (args.weigh_input) {
+      weighed = make(slots, x.cols);
+      if (ok_) k_.expand(threads_, x, weights, weighed);
+      fill(weights, 1.0f);
     }
-    value y = matmul_experts(g, down, ids, 1, slots);
+    const mat in = args.weigh_input ? mat(weighed) : x;
+    const u32 per_row = args.weigh_input ? 1 : args.n_used;
+    value g = matmul_experts(in, gate ? gate : up, ids, per_row, slots);
+    const u32 inner = down.w.cols;
+    if (gate) {
+      value u = matmul_experts(in, up, ids, per_row, slots);
+      gated(g, u, act);
+    } else if (g.cols() == 2 * inner) {
+      gated(g.columns(0, inner), g.columns(inner, inner), act);
+    } else {
+      activate(g, act);
+    }
+    value y = matmul_experts(g.columns(0, inner), down, ids, 1, slots);
     g = value();
     value out = make(x.rows, y.cols());
     if (ok_) k_.combine(threads_, y, weights, out);
@@ -204,14 +253,14 @@ class executor {
   }
 
   /// The rows of x whose logits are wanted: [n_outputs, cols].
-  constexpr value outputs(const mat& x, const batch& b) {
+  JIG_NOINLINE constexpr value outputs(const mat& x, const batch& b) {
     value out = make(b.n_outputs, x.cols);
     if (ok_) k_.gather(threads_, x, b.output_rows, out);
     return out;
   }
 
  private:
-  constexpr buffer take(u64 bytes) {
+  JIG_NOINLINE constexpr buffer take(u64 bytes) {
     const u64 offset = map_.take(bytes);
     if (offset == arena_map::none) {
       ok_ = false;
@@ -221,7 +270,7 @@ class executor {
   }
 
   /// Quantises a.x for weights of this type unless that has been done.
-  constexpr void prepare(activations& a, u32 weight_type, buffer& memory) {
+  JIG_NOINLINE constexpr void prepare(activations& a, u32 weight_type, buffer& memory) {
     const u32 type = K::activation_type(weight_type);
     const u64 bytes = K::prepared_bytes(type, a.x.rows, a.x.cols);
     if (bytes == 0 || (a.type == type && a.prepared)) {
@@ -236,7 +285,7 @@ class executor {
   }
 
   /// Row s of the result is W[ids[s]] times row s / per_row of x.
-  constexpr value matmul_experts(const mat& x, const linear& w, const i32* ids, u32 per_row, u32 slots) {
+  JIG_NOINLINE constexpr value matmul_experts(const mat& x, const linear& w, const i32* ids, u32 per_row, u32 slots) {
     buffer memory;
     activations a{x};
     prepare(a, w.w.type, memory);

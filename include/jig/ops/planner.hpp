@@ -42,8 +42,13 @@ struct plan_kernels {
   constexpr void rope(const parallel&, rope_kind, const mat&, u32, const mat&) {}
   constexpr void store_kv(const parallel&, const attend_args&, const batch&, const mat&, const mat&) {}
   constexpr void attend(const parallel&, const attend_args&, const batch&, const mat&, u8*, const mat&) {}
-  constexpr void gated(const parallel&, activation, const mat&, const mat&) {}
-  constexpr void activate(const parallel&, activation, const mat&) {}
+  constexpr void gated(const parallel&, const activation_args&, const mat&, const mat&) {}
+  constexpr void activate(const parallel&, const activation_args&, const mat&) {}
+  constexpr void multiply(const parallel&, const mat&, const mat&) {}
+  constexpr void clamp(const parallel&, const mat&, f32) {}
+  constexpr void fill(const parallel&, const mat&, f32) {}
+  constexpr void temperature(const parallel&, const temperature_args&, const u32*, const mat&) {}
+  constexpr void expand(const parallel&, const mat&, const mat&, const mat&) {}
   constexpr void route(const parallel&, const route_args&, const mat&, i32*, const mat&) {}
   constexpr void combine(const parallel&, const mat&, const mat&, const mat&) {}
   constexpr void gather(const parallel&, const mat&, const u32*, const mat&) {}

@@ -9,23 +9,13 @@
 
 #include "jig/core/type_list.hpp"
 #include "jig/ops/executor.hpp"
+#include "jig/ops/exact.hpp"
 #include "jig/ops/kv_rows.hpp"
 #include "jig/ops/rope_angle.hpp"
 #include "jig/quant/all.hpp"
 #include "jig/quant/type_info.hpp"
 
 namespace jig {
-
-/// act(x) in double precision.
-inline f64 activate_exact(activation act, f64 x) noexcept {
-  switch (act) {
-    case activation::silu: return x / (1.0 + std::exp(-x));
-    case activation::gelu: return 0.5 * x * (1.0 + std::tanh(0.7978845608028654 * x * (1.0 + 0.044715 * x * x)));
-    case activation::relu: return x > 0.0 ? x : 0.0;
-    case activation::relu_sqr: return x > 0.0 ? x * x : 0.0;
-  }
-  return x;
-}
 
 template <class Quants = all_quants>
 struct reference_kernels {
@@ -80,13 +70,32 @@ struct reference_kernels {
   void softcap(const parallel&, const mat& x, f32 cap) const {
     each(x, [&](u32 t, u32 c) { x.row(t)[c] = static_cast<f32>(f64(cap) * std::tanh(f64(x.row(t)[c]) / f64(cap))); });
   }
-  void gated(const parallel&, activation act, const mat& gate, const mat& up) const {
-    each(gate, [&](u32 t, u32 c) {
-      gate.row(t)[c] = static_cast<f32>(activate_exact(act, f64(gate.row(t)[c])) * f64(up.row(t)[c]));
-    });
+  void gated(const parallel&, const activation_args& act, const mat& gate, const mat& up) const {
+    each(gate, [&](u32 t, u32 c) { gate.row(t)[c] = static_cast<f32>(gated_exact(act, f64(gate.row(t)[c]), f64(up.row(t)[c]))); });
   }
-  void activate(const parallel&, activation act, const mat& x) const {
+  void activate(const parallel&, const activation_args& act, const mat& x) const {
     each(x, [&](u32 t, u32 c) { x.row(t)[c] = static_cast<f32>(activate_exact(act, f64(x.row(t)[c]))); });
+  }
+  void multiply(const parallel&, const mat& x, const mat& factors) const {
+    const u32 group = x.cols / factors.cols;
+    each(x, [&](u32 t, u32 c) { x.row(t)[c] *= factors.row(t)[c / group]; });
+  }
+  void fill(const parallel&, const mat& x, f32 v) const {
+    each(x, [&](u32 t, u32 c) { x.row(t)[c] = v; });
+  }
+  void temperature(const parallel&, const temperature_args& a, const u32* position, const mat& x) const {
+    each(x, [&](u32 t, u32 c) { x.row(t)[c] *= temperature_at(a, position[t]); });
+  }
+  /// out[t * n + j] = weights[t][j] * x[t].
+  void expand(const parallel&, const mat& x, const mat& weights, const mat& out) const {
+    const u32 n = weights.cols;
+    each(out, [&](u32 s, u32 c) { out.row(s)[c] = weights.row(s / n)[s % n] * x.row(s / n)[c]; });
+  }
+  void clamp(const parallel&, const mat& x, f32 limit) const {
+    each(x, [&](u32 t, u32 c) {
+      f32& v = x.row(t)[c];
+      v = v > limit ? limit : v < -limit ? -limit : v;
+    });
   }
 
   /// See norm_kind; x and out may be the same.
@@ -105,7 +114,7 @@ struct reference_kernels {
         const f64 inverse = 1.0 / std::sqrt(square / n + f64(a.eps));
         for (u32 c = 0; c < n; ++c) {
           f64 v = (f64(in[c]) - mean) * inverse;
-          if (a.w) v *= f64(a.w.floats()[c]);
+          if (a.w) v *= f64(a.w.floats()[(a.w.rows > 1 ? from : 0) + c]);
           if (a.b) v += f64(a.b.floats()[c]);
           y[c] = static_cast<f32>(v);
         }
@@ -153,29 +162,15 @@ struct reference_kernels {
       p.for_rows(u64{b.n_tokens} * a.n_head, 1, [&](u64 begin, u64 end) {
         for (u64 i = begin; i < end; ++i) {
           const u32 t = static_cast<u32>(i / a.n_head), h = static_cast<u32>(i % a.n_head);
-          attend_head<T>(a, b, t, h / (a.n_head / a.n_head_kv), q.row(t) + h * a.dim_k, out.row(t) + h * a.dim_v);
+          attend_head<T>(a, b, t, h, q.row(t) + h * a.dim_k, out.row(t) + h * a.dim_v);
         }
       });
     });
   }
 
-  /// Softmax over all experts, the n_used largest (the lower id on a tie), renormalised if asked.
+  /// See route_args: the n_used best eligible experts (the lower id on a tie) and their weights.
   void route(const parallel&, const route_args& a, const mat& logits, i32* ids, const mat& weights) const {
-    for (u32 t = 0; t < logits.rows; ++t) {
-      const f32* l = logits.row(t);
-      f64 top = f64(l[0]), sum = 0.0, chosen = 0.0;
-      for (u32 e = 1; e < a.n_expert; ++e) top = f64(l[e]) > top ? f64(l[e]) : top;
-      for (u32 e = 0; e < a.n_expert; ++e) sum += std::exp(f64(l[e]) - top);
-      for (u32 j = 0; j < a.n_used; ++j) {
-        const u32 best = best_unused(l, a.n_expert, ids + usize{t} * a.n_used, j);
-        ids[usize{t} * a.n_used + j] = static_cast<i32>(best);
-        const f64 probability = std::exp(f64(l[best]) - top) / sum;
-        chosen += probability;
-        weights.row(t)[j] = static_cast<f32>(probability);
-      }
-      const f64 factor = f64(a.scale) / (a.normalize ? chosen : 1.0);
-      for (u32 j = 0; j < a.n_used; ++j) weights.row(t)[j] = static_cast<f32>(f64(weights.row(t)[j]) * factor);
-    }
+    for (u32 t = 0; t < logits.rows; ++t) jig::route_token(a, logits.row(t), ids + usize{t} * a.n_used, weights.row(t));
   }
 
   /// out[t] = sum_j weights[t][j] * y[t * n_used + j].
@@ -217,33 +212,25 @@ struct reference_kernels {
     return sum;
   }
 
-  static u32 best_unused(const f32* l, u32 n, const i32* used, u32 n_used) {
-    u32 best = n;
-    for (u32 e = 0; e < n; ++e) {
-      bool taken = false;
-      for (u32 i = 0; i < n_used; ++i) taken = taken || used[i] == static_cast<i32>(e);
-      if (!taken && (best == n || l[e] > l[best])) best = e;
-    }
-    return best;
-  }
-
   template <class T>
-  static void attend_head(const attend_args& a, const batch& b, u32 t, u32 head_kv, const f32* q, f32* out) {
+  static void attend_head(const attend_args& a, const batch& b, u32 t, u32 head, const f32* q, f32* out) {
     const kv_rows<T> rows(a, b, b.sequence[t]);
-    const u32 end = b.causal ? b.cell[t] + 1 : b.sequences[b.sequence[t]].length;
-    const u32 begin = a.window != 0 && end > a.window ? end - a.window : 0;
+    const u32 head_kv = head / (a.n_head / a.n_head_kv);
+    const auto [begin, end] = visible_cells(a, b, t);
+    const f64 slope = a.alibi_bias != 0.0f ? alibi_slope(a.alibi_bias, a.n_head, head) : 0.0;
     auto score = [&](u32 cell) {
       f64 s = 0.0;
       for_blocks<T>(rows.key(cell, head_kv), a.dim_k, [&](u32 i, f32 k) { s += f64(q[i]) * f64(k); });
       s *= f64(a.scale);
-      return a.softcap != 0.0f ? f64(a.softcap) * std::tanh(s / f64(a.softcap)) : s;
+      if (a.softcap != 0.0f) s = f64(a.softcap) * std::tanh(s / f64(a.softcap));
+      return slope == 0.0 ? s : s - slope * std::abs(f64(b.cell[t]) - f64(cell));
     };
-    f64 top = score(begin), sum = 0.0;
-    for (u32 cell = begin + 1; cell < end; ++cell) { const f64 s = score(cell); top = s > top ? s : top; }
+    f64 top = a.sinks ? f64(a.sinks.floats()[head]) : score(begin), sum = 0.0;
+    for (u32 cell = begin; cell < end; ++cell) { const f64 s = score(cell); top = s > top ? s : top; }
     constexpr u32 slice = 64;  // value columns summed at a time, so that no buffer depends on the head size
     for (u32 from = 0; from < a.dim_v; from += slice) {
       f64 mixed[slice] = {};
-      sum = 0.0;
+      sum = a.sinks ? std::exp(f64(a.sinks.floats()[head]) - top) : 0.0;
       for (u32 cell = begin; cell < end; ++cell) {
         const f64 p = std::exp(score(cell) - top);
         sum += p;

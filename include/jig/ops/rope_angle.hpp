@@ -16,6 +16,7 @@ struct rope_angle {
 /// Linear, YaRN and frequency-factor scaling in one formula; plain rope where they are off.
 inline rope_angle rope_angle_at(const rope_args& a, u32 pair, f64 position) noexcept {
   const f64 n = a.n_rot, base = a.freq_base;
+  if (rotates_by_fourth(a, pair)) position = 0.0;
   f64 frequency = std::pow(base, -2.0 * pair / n);
   if (a.factors) frequency /= f64(a.factors.floats()[pair]);
   const f64 extrapolated = position * frequency, interpolated = extrapolated * f64(a.freq_scale);

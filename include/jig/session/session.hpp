@@ -108,7 +108,8 @@ class session {
   /// context_full, out_of_memory (memory smaller than planned).
   template <class K, class Model>
   result<mat> decode(K& kernels, const Model& m, std::span<const batch_item> items, const parallel& threads = {}) noexcept {
-    JIG_TRY(const batch b, append(items, m.hp().n_vocab));
+    JIG_TRY(batch b, append(items, m.hp().n_vocab));
+    if constexpr (requires { Model::architecture::causal; }) b.causal = Model::architecture::causal;
     mat logits;
     bool ok = true;
     {
@@ -157,6 +158,7 @@ class session {
     b.tokens = tokens, b.position = position, b.cell = cell, b.sequence = sequence, b.output_rows = outputs;
     b.sequences = views_;
     b.memory = memory_;
+    b.context = config_.context;
     return b;
   }
 

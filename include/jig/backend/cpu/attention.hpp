@@ -57,16 +57,21 @@ struct attend_state {
   f32* out;      ///< [group][dim_v], the weighted sum so far
   f32* decoded;  ///< [block_cells][decoded_stride]
   f32 *scores, *top, *total;  ///< [group][block_cells], [group], [group]
+  u32 first_head, own;  ///< the first query head; the token's cell
   const f32* rows[block_cells] = {};
 
   /// scores = q . k, scaled and capped; cells past n get the lowest number, whose weight is nothing.
-  void score(u32 n) noexcept {
+  void score(u32 n, u32 from) noexcept {
     for (u32 g = 0; g < group; ++g) {
       f32* s = scores + g * block_cells;
       for (u32 j = 0; j < block_cells; ++j)
         s[j] = j < n ? dot_of<V>(q + g * a.dim_k, rows[j], a.dim_k) * a.scale : std::numeric_limits<f32>::lowest();
       if (a.softcap != 0.0f)
         for (u32 j = 0; j < n; ++j) s[j] = a.softcap * tanh(one_float(s[j] / a.softcap)).v;
+      if (a.alibi_bias != 0.0f) {
+        const f32 slope = static_cast<f32>(alibi_slope(a.alibi_bias, a.n_head, first_head + g));
+        for (u32 j = 0; j < n; ++j) s[j] -= slope * std::abs(static_cast<f32>(own) - static_cast<f32>(from + j));
+      }
     }
   }
 
@@ -119,18 +124,21 @@ void attend_token(const attend_args& a, const batch& b, u32 t, u32 h, const mat&
   const u32 group = a.n_head / a.n_head_kv;
   const u64 stride = decoded_stride(a);
   attend_state<V> s{a, group, q.row(t) + h * group * a.dim_k, out.row(t) + h * group * a.dim_v, scratch,
-                    scratch + block_cells * stride, nullptr, nullptr};
+                    scratch + block_cells * stride, nullptr, nullptr, h * group, b.cell[t]};
   s.top = s.scores + group * block_cells;
   s.total = s.top + group;
-  for (u32 g = 0; g < group; ++g) s.top[g] = std::numeric_limits<f32>::lowest(), s.total[g] = 0.0f;
+  for (u32 g = 0; g < group; ++g) {  // a sink is a key that only adds to the sum of the weights
+    s.top[g] = a.sinks ? a.sinks.floats()[h * group + g] : std::numeric_limits<f32>::lowest();
+    s.total[g] = a.sinks ? 1.0f : 0.0f;
+  }
   for (u32 i = 0; i < group * a.dim_v; ++i) s.out[i] = 0.0f;
 
   const kv_rows<T> rows(a, b, b.sequence[t]);
-  const u32 end = b.causal ? b.cell[t] + 1 : b.sequences[b.sequence[t]].length;
-  for (u32 from = a.window != 0 && end > a.window ? end - a.window : 0; from < end; from += block_cells) {
+  const auto [begin, end] = visible_cells(a, b, t);
+  for (u32 from = begin; from < end; from += block_cells) {
     const u32 n = end - from < block_cells ? end - from : block_cells;
     for (u32 j = 0; j < n; ++j) s.rows[j] = row_floats<V, T>(rows.key(from + j, h), a.dim_k, s.decoded + j * stride);
-    s.score(n);
+    s.score(n, from);
     s.weigh(n);
     for (u32 j = 0; j < n; ++j) s.rows[j] = row_floats<V, T>(rows.value(from + j, h), a.dim_v, s.decoded + j * stride);
     s.mix(n);

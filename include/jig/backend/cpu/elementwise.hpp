@@ -2,6 +2,7 @@
 // Operations on every value of a matrix by itself, and the copying ones. Rows are shared out over the threads.
 
 #include "jig/backend/cpu/math.hpp"
+#include "jig/ops/exact.hpp"
 #include "jig/ops/parallel.hpp"
 #include "jig/ops/tensor.hpp"
 
@@ -42,21 +43,93 @@ void softcap(const parallel& p, const mat& x, f32 cap) noexcept {
   });
 }
 
-/// x = act(x). Error: see cpu::activate.
+/// x = act(x). Error: see cpu::activate; softplus and xIELU are computed in double precision.
 template <class V>
-void activate(const parallel& p, activation act, const mat& x) noexcept {
-  visit_activation(act, [&](auto f) {
+void activate(const parallel& p, const activation_args& act, const mat& x) noexcept {
+  const bool vectors = visit_activation(act.kind, [&](auto f) {
     each_row(p, x.rows, x.cols, [&](u32 t) { transform<V>(x.row(t), x.cols, f); });
+  });
+  if (vectors) return;
+  each_row(p, x.rows, x.cols * 16, [&](u32 t) {
+    for (u32 c = 0; c < x.cols; ++c) x.row(t)[c] = static_cast<f32>(activate_exact(act, f64(x.row(t)[c])));
   });
 }
 
-/// gate = act(gate) * up. Error: see cpu::activate.
+namespace detail {
+
+/// v within [low, high].
 template <class V>
-void gated(const parallel& p, activation act, const mat& gate, const mat& up) noexcept {
-  visit_activation(act, [&](auto f) {
-    each_row(p, gate.rows, gate.cols, [&](u32 t) {
-      transform<V>(gate.row(t), up.row(t), gate.cols, [&](V g, V u) { return f(g) * u; });
-    });
+V limited(V v, V low, V high) noexcept { return choose(v > high, high, choose(low > v, low, v)); }
+
+}  // namespace detail
+
+/// gate = act(gate) * up, within the limits of activation_args. Error: see cpu::activate.
+template <class V>
+void gated(const parallel& p, const activation_args& act, const mat& gate, const mat& up) noexcept {
+  const auto rows = [&](auto f) {
+    each_row(p, gate.rows, gate.cols, [&](u32 t) { transform<V>(gate.row(t), up.row(t), gate.cols, f); });
+  };
+  const f32 most = act.limit != 0.0f ? act.limit : std::numeric_limits<f32>::max();
+  visit_activation(act.kind, [&](auto f) {
+    if (act.kind == activation::swiglu_oai) {
+      rows([&]<class U>(U g, U u) {
+        const U high(most), low(-most);
+        return f(detail::limited(g, U(std::numeric_limits<f32>::lowest()), high)) * (detail::limited(u, low, high) + U(1.0f));
+      });
+    } else if (act.limit != 0.0f) {
+      rows([&]<class U>(U g, U u) {
+        const U high(most), low(-most);
+        return detail::limited(f(g), U(std::numeric_limits<f32>::lowest()), high) * detail::limited(u, low, high);
+      });
+    } else {
+      rows([&]<class U>(U g, U u) { return f(g) * u; });
+    }
+  });
+}
+
+/// x *= factors: a factor for each group of x.cols / factors.cols neighbouring columns.
+template <class V>
+void multiply(const parallel& p, const mat& x, const mat& factors) noexcept {
+  const u32 group = x.cols / factors.cols;
+  each_row(p, x.rows, x.cols, [&](u32 t) {
+    const f32* f = factors.row(t);
+    if (group == 1) return transform<V>(x.row(t), f, x.cols, [](V v, V w) { return v * w; });
+    for (u32 g = 0; g < factors.cols; ++g)
+      transform<V>(x.row(t) + g * group, group, [&, w = V(f[g])](V v) { return v * w; });
+  });
+}
+
+/// x = min(max(x, -limit), limit).
+template <class V>
+void clamp(const parallel& p, const mat& x, f32 limit) noexcept {
+  each_row(p, x.rows, x.cols, [&](u32 t) {
+    transform<V>(x.row(t), x.cols, [&](V v) { return detail::limited(v, V(-limit), V(limit)); });
+  });
+}
+
+/// x = v.
+inline void fill(const parallel& p, const mat& x, f32 v) noexcept {
+  each_row(p, x.rows, x.cols, [&](u32 t) {
+    for (u32 c = 0; c < x.cols; ++c) x.row(t)[c] = v;
+  });
+}
+
+/// The rows of x times temperature_at their positions.
+template <class V>
+void temperature(const parallel& p, const temperature_args& a, const u32* position, const mat& x) noexcept {
+  each_row(p, x.rows, x.cols, [&](u32 t) {
+    const V factor(temperature_at(a, position[t]));
+    transform<V>(x.row(t), x.cols, [&](V v) { return v * factor; });
+  });
+}
+
+/// out[t * n + j] = weights[t][j] * x[t]. Shapes: x [tokens, cols], weights [tokens, n], out [tokens * n, cols].
+template <class V>
+void expand(const parallel& p, const mat& x, const mat& weights, const mat& out) noexcept {
+  const u32 n = weights.cols;
+  each_row(p, out.rows, out.cols, [&](u32 s) {
+    const V w(weights.row(s / n)[s % n]);
+    transform_to<V>(x.row(s / n), out.row(s), out.cols, [&](V v) { return w * v; });
   });
 }
 

@@ -40,10 +40,19 @@ struct kernels : kernel_sizes<Quants> {
   void add(const parallel& p, const mat& a, const mat& b, f32 factor) const { cpu::add<V>(p, a, b, factor); }
   void scale(const parallel& p, const mat& x, f32 factor) const { cpu::scale<V>(p, x, factor); }
   void softcap(const parallel& p, const mat& x, f32 cap) const { cpu::softcap<V>(p, x, cap); }
-  void gated(const parallel& p, activation act, const mat& gate, const mat& up) const {
+  void gated(const parallel& p, const activation_args& act, const mat& gate, const mat& up) const {
     cpu::gated<V>(p, act, gate, up);
   }
-  void activate(const parallel& p, activation act, const mat& x) const { cpu::activate<V>(p, act, x); }
+  void activate(const parallel& p, const activation_args& act, const mat& x) const { cpu::activate<V>(p, act, x); }
+  void multiply(const parallel& p, const mat& x, const mat& factors) const { cpu::multiply<V>(p, x, factors); }
+  void clamp(const parallel& p, const mat& x, f32 limit) const { cpu::clamp<V>(p, x, limit); }
+  void fill(const parallel& p, const mat& x, f32 v) const { cpu::fill(p, x, v); }
+  void temperature(const parallel& p, const temperature_args& a, const u32* position, const mat& x) const {
+    cpu::temperature<V>(p, a, position, x);
+  }
+  void expand(const parallel& p, const mat& x, const mat& weights, const mat& out) const {
+    cpu::expand<V>(p, x, weights, out);
+  }
   void norm(const parallel& p, const norm_args& a, const mat& x, const mat& out) const { cpu::norm<V>(p, a, x, out); }
   void rope_table(const parallel& p, const rope_args& a, const u32* position, const mat& out) const {
     cpu::rope_table(p, a, position, out);

@@ -18,13 +18,12 @@ struct plain<Member> {
 
 }  // namespace detail
 
-/// The table of kernels<Isa, Quants>.
-template <isa::tag Isa, class Quants>
-constexpr kernel_table make_table() noexcept {
-  using K = kernels<Isa, Quants>;
+/// The table of any stateless kernel set K for weights of the types in Quants.
+template <class K, class Quants>
+constexpr kernel_table table_of(const char* name) noexcept {
   using detail::plain;
   return {
-      .isa = Isa::name,
+      .isa = name,
       .types = type_bits(Quants{}),
       .embed = plain<&K::embed>::call,
       .prepare = plain<&K::prepare>::call,
@@ -35,6 +34,11 @@ constexpr kernel_table make_table() noexcept {
       .softcap = plain<&K::softcap>::call,
       .gated = plain<&K::gated>::call,
       .activate = plain<&K::activate>::call,
+      .multiply = plain<&K::multiply>::call,
+      .clamp = plain<&K::clamp>::call,
+      .fill = plain<&K::fill>::call,
+      .temperature = plain<&K::temperature>::call,
+      .expand = plain<&K::expand>::call,
       .norm = plain<&K::norm>::call,
       .rope_table = plain<&K::rope_table>::call,
       .rope = plain<&K::rope>::call,
@@ -44,6 +48,12 @@ constexpr kernel_table make_table() noexcept {
       .combine = plain<&K::combine>::call,
       .gather = plain<&K::gather>::call,
   };
+}
+
+/// The table of kernels<Isa, Quants>.
+template <isa::tag Isa, class Quants>
+constexpr kernel_table make_table() noexcept {
+  return table_of<kernels<Isa, Quants>, Quants>(Isa::name);
 }
 
 }  // namespace jig::cpu

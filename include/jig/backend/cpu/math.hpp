@@ -54,20 +54,34 @@ V activate(V x) noexcept {
     return x * sigmoid(x * madd(x * x, V(2.0f * 0.79788456f * 0.044715f), V(2.0f * 0.79788456f)));
   } else if constexpr (Act == activation::relu) {
     return choose(x > V(0.0f), x, V(0.0f));
-  } else {
+  } else if constexpr (Act == activation::relu_sqr) {
     return choose(x > V(0.0f), x * x, V(0.0f));
+  } else if constexpr (Act == activation::sigmoid) {
+    return sigmoid(x);
+  } else if constexpr (Act == activation::tanh) {
+    return tanh(x);
+  } else {
+    static_assert(Act == activation::swiglu_oai, "the others are computed exactly, see elementwise.hpp");
+    return x * sigmoid(x * V(1.702f));
   }
 }
 
-/// Calls f with an object whose `f(v)` is the activation function, so that the choice stands outside of loops.
+/// Calls f with an object whose `f(v)` is the activation function, so that the choice stands outside of loops; false
+/// for the activations that have no vector form.
 template <class F>
-void visit_activation(activation act, F&& f) noexcept {
+bool visit_activation(activation act, F&& f) noexcept {
   switch (act) {
-    case activation::silu: return f([](auto v) { return activate<activation::silu>(v); });
-    case activation::gelu: return f([](auto v) { return activate<activation::gelu>(v); });
-    case activation::relu: return f([](auto v) { return activate<activation::relu>(v); });
-    case activation::relu_sqr: return f([](auto v) { return activate<activation::relu_sqr>(v); });
+    case activation::silu: return f([](auto v) { return activate<activation::silu>(v); }), true;
+    case activation::gelu: return f([](auto v) { return activate<activation::gelu>(v); }), true;
+    case activation::relu: return f([](auto v) { return activate<activation::relu>(v); }), true;
+    case activation::relu_sqr: return f([](auto v) { return activate<activation::relu_sqr>(v); }), true;
+    case activation::sigmoid: return f([](auto v) { return activate<activation::sigmoid>(v); }), true;
+    case activation::tanh: return f([](auto v) { return activate<activation::tanh>(v); }), true;
+    case activation::swiglu_oai: return f([](auto v) { return activate<activation::swiglu_oai>(v); }), true;
+    case activation::softplus:
+    case activation::xielu: break;
   }
+  return false;
 }
 
 }  // namespace jig::cpu

@@ -96,10 +96,11 @@ inline void matmul_experts(const parallel& p, dot_fn f, u64 row_bytes, const lin
                            const i32* ids, u32 per_row, const mat& out) noexcept {
   if (f == nullptr) return;
   constexpr u32 batch_slots = 64;
-  dot_job j{nullptr, row_bytes, nullptr, 0, w.w.cols, nullptr, out.stride};
-  detail::set_activations(j, a);
-  const u8* x = j.a;
+  dot_job shared{nullptr, row_bytes, nullptr, 0, w.w.cols, nullptr, out.stride};
+  detail::set_activations(shared, a);
+  const u8* x = shared.a;
   p.for_rows(w.w.rows, detail::dot_grain(u64{w.w.cols} * out.rows), [&](u64 begin, u64 end) {
+    dot_job j = shared;  // each thread moves its own from slot to slot
     for (u32 e = 0; e < w.w.count; ++e) {
       for (u32 s = 0; s < out.rows;) {
         u32 slots[batch_slots], n = 0;

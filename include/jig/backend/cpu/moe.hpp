@@ -26,7 +26,13 @@ inline u32 next_expert(const f32* logits, u32 n, f32& value, u32 id) noexcept {
 /// logits: [tokens, n_expert] -> ids [tokens, n_used], falling by probability (the lower id on a tie), and weights
 /// [tokens, n_used]: softmax over all experts, renormalised over the chosen ones and scaled as asked.
 /// Relative error of the weights below 1e-6 + n_expert * 6e-8.
+/// Everything but plain softmax is done in double precision (ops/exact.hpp).
 inline void route(const parallel& p, const route_args& a, const mat& logits, i32* ids, const mat& weights) noexcept {
+  if (a.kind != gating::softmax || a.bias || a.n_groups > 1 || a.per_group > 1) {
+    return each_row(p, logits.rows, a.n_expert * a.n_used * 16, [&](u32 t) {
+      route_token(a, logits.row(t), ids + usize{t} * a.n_used, weights.row(t));
+    });
+  }
   each_row(p, logits.rows, a.n_expert * a.n_used, [&](u32 t) {
     const f32* l = logits.row(t);
     f32* w = weights.row(t);

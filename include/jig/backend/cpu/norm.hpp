@@ -9,7 +9,7 @@ namespace detail {
 
 /// One group of n values; in and out may be the same.
 template <class V>
-void norm_group(const norm_args& a, const f32* in, f32* out, u32 n) noexcept {
+void norm_group(const norm_args& a, const f32* in, f32* out, u32 n, u32 from) noexcept {
   const f32* x = in;
   if (a.kind == norm_kind::layer) {
     const V mean(sum_of<V>(in, n, [](V v) { return v; }) / static_cast<f32>(n));
@@ -19,20 +19,20 @@ void norm_group(const norm_args& a, const f32* in, f32* out, u32 n) noexcept {
   const f32 square = sum_of<V>(x, n, [](V v) { return v * v; }) / static_cast<f32>(n);
   const V inverse(1.0f / std::sqrt(square + a.eps));
   transform_to<V>(x, out, n, [&](V v) { return v * inverse; });
-  if (a.w) transform<V>(out, a.w.floats(), n, [](V v, V w) { return v * w; });
+  if (a.w) transform<V>(out, a.w.floats() + (a.w.rows > 1 ? from : 0), n, [](V v, V w) { return v * w; });
   if (a.b) transform<V>(out, a.b.floats(), n, [](V v, V b) { return v + b; });
 }
 
 }  // namespace detail
 
 /// Normalises each group of a.group neighbouring values of x ([rows, cols]; 0: the whole row) into out; x and out may
-/// be the same. a.w, a.b: [group] or absent. Relative error below 1e-6 + n * 6e-8 / (4 * lanes), n the group's length,
+/// be the same. a.w, a.b: see norm_args. Relative error below 1e-6 + n * 6e-8 / (4 * lanes), n the group's length,
 /// for the RMS norm; for the layer norm the same of the largest |x - mean| and of |mean|.
 template <class V>
 void norm(const parallel& p, const norm_args& a, const mat& x, const mat& out) noexcept {
   const u32 n = a.group ? a.group : x.cols;
   each_row(p, x.rows, x.cols, [&](u32 t) {
-    for (u32 from = 0; from < x.cols; from += n) detail::norm_group<V>(a, x.row(t) + from, out.row(t) + from, n);
+    for (u32 from = 0; from < x.cols; from += n) detail::norm_group<V>(a, x.row(t) + from, out.row(t) + from, n, from);
   });
 }
 

@@ -20,8 +20,13 @@ struct kernel_table {
   void (*add)(const parallel&, const mat&, const mat&, f32);
   void (*scale)(const parallel&, const mat&, f32);
   void (*softcap)(const parallel&, const mat&, f32);
-  void (*gated)(const parallel&, activation, const mat&, const mat&);
-  void (*activate)(const parallel&, activation, const mat&);
+  void (*gated)(const parallel&, const activation_args&, const mat&, const mat&);
+  void (*activate)(const parallel&, const activation_args&, const mat&);
+  void (*multiply)(const parallel&, const mat&, const mat&);
+  void (*clamp)(const parallel&, const mat&, f32);
+  void (*fill)(const parallel&, const mat&, f32);
+  void (*temperature)(const parallel&, const temperature_args&, const u32*, const mat&);
+  void (*expand)(const parallel&, const mat&, const mat&, const mat&);
   void (*norm)(const parallel&, const norm_args&, const mat&, const mat&);
   void (*rope_table)(const parallel&, const rope_args&, const u32*, const mat&);
   void (*rope)(const parallel&, rope_kind, const mat&, u32, const mat&);
@@ -60,8 +65,19 @@ class dispatched_kernels : public kernel_sizes<Quants> {
   void add(const parallel& p, const mat& a, const mat& b, f32 factor) const { t_->add(p, a, b, factor); }
   void scale(const parallel& p, const mat& x, f32 factor) const { t_->scale(p, x, factor); }
   void softcap(const parallel& p, const mat& x, f32 cap) const { t_->softcap(p, x, cap); }
-  void gated(const parallel& p, activation act, const mat& gate, const mat& up) const { t_->gated(p, act, gate, up); }
-  void activate(const parallel& p, activation act, const mat& x) const { t_->activate(p, act, x); }
+  void gated(const parallel& p, const activation_args& act, const mat& gate, const mat& up) const {
+    t_->gated(p, act, gate, up);
+  }
+  void activate(const parallel& p, const activation_args& act, const mat& x) const { t_->activate(p, act, x); }
+  void multiply(const parallel& p, const mat& x, const mat& factors) const { t_->multiply(p, x, factors); }
+  void clamp(const parallel& p, const mat& x, f32 limit) const { t_->clamp(p, x, limit); }
+  void fill(const parallel& p, const mat& x, f32 v) const { t_->fill(p, x, v); }
+  void temperature(const parallel& p, const temperature_args& a, const u32* position, const mat& x) const {
+    t_->temperature(p, a, position, x);
+  }
+  void expand(const parallel& p, const mat& x, const mat& weights, const mat& out) const {
+    t_->expand(p, x, weights, out);
+  }
   void norm(const parallel& p, const norm_args& a, const mat& x, const mat& out) const { t_->norm(p, a, x, out); }
   void rope_table(const parallel& p, const rope_args& a, const u32* position, const mat& out) const {
     t_->rope_table(p, a, position, out);

@@ -1,0 +1,132 @@
+#pragma once
+// Self-attention with grouped queries: projections, norms of queries and keys, rope, the attention itself, output
+// gate and projection. Shapes: n is [tokens, n_embd].
+
+#include "jig/arch/blocks/norm.hpp"
+#include "jig/ops/kv_rows.hpp"
+
+namespace jig {
+
+/// 1 / sqrt(n). The planner's constant evaluation needs no value, and std::sqrt is not constexpr everywhere.
+constexpr f32 inverse_sqrt(u32 n) noexcept {
+  return std::is_constant_evaluated() ? 0.0f : 1.0f / std::sqrt(static_cast<f32>(n));
+}
+
+/// Bytes from a page's start to the keys of layer il.
+constexpr u64 kv_page_offset(const hparams& hp, const kv_memory& memory, u32 il) noexcept {
+  u64 bytes = 0;
+  for (u32 l = 0; l < il; ++l) bytes += kv_token_bytes(memory.type, hp.n_head_kv[l], hp.dim_k, hp.dim_v);
+  return bytes * memory.page_tokens;
+}
+
+/// The divisors of the rope frequencies: one set (Llama 3), or a short and a long one (LongRoPE,
+/// https://arxiv.org/abs/2402.13753), chosen by whether the session may grow beyond the original context.
+template <class M>
+constexpr weight rope_factors(const M& m, const batch& b) {
+  if (const weight all = m.get(t::rope_freqs).w) return all;
+  return b.context > m.hp().n_ctx_orig ? m.get(t::rope_factors_long).w : m.get(t::rope_factors_short).w;
+}
+
+/// The rope tables of a batch: of global layers and, if they differ, of windowed ones.
+struct rope_tables {
+  value all, windowed;
+};
+
+template <class X, class M>
+constexpr rope_tables make_rope_tables(X& x, const decoder_spec& spec, const M& m, const batch& b) {
+  const hparams& hp = m.hp();
+  rope_tables tables;
+  if (spec.rope == rope_kind::none) return tables;
+  const rope_args args = make_rope_args(hp, rope_factors(m, b));
+  tables.all = x.rope_table(args, b);
+  if (spec.windowed && (spec.window_unscaled || hp.rope_base_window != 0.0f || hp.n_rot_window != 0)) {
+    rope_args own = args;
+    if (spec.window_unscaled) own = {.n_rot = hp.n_rot, .freq_base = hp.rope_base};
+    if (hp.n_rot_window != 0) own.n_rot = hp.n_rot_window;
+    if (hp.rope_base_window != 0.0f) own.freq_base = hp.rope_base_window;
+    tables.windowed = x.rope_table(own, b);
+  }
+  return tables;
+}
+
+/// Queries, keys and values: [tokens, heads * dim], views of what the three values own.
+struct qkv {
+  value first, second, third;
+  mat q, k, v;
+};
+
+/// The three projections of n, from separate matrices or a fused one, clamped if the file says so.
+template <class X, class M>
+constexpr qkv project_qkv(X& x, const M& m, u32 il, const mat& n) {
+  const hparams& hp = m.hp();
+  const auto clamped = [&](const mat& v) {
+    if (hp.clamp_qkv != 0.0f) x.clamp(v, hp.clamp_qkv);
+    return v;
+  };
+  if (const linear fused = m.get(t::attn_qkv, il)) {
+    const u32 q = hp.n_head[il] * hp.dim_k, k = hp.n_head_kv[il] * hp.dim_k, v = hp.n_head_kv[il] * hp.dim_v;
+    value all = x.matmul(n, fused);
+    const mat cols = clamped(all);
+    return {std::move(all), {}, {}, cols.columns(0, q), cols.columns(q, k), cols.columns(q + k, v)};
+  }
+  auto [q, k, v] = x.project(n, m.get(t::attn_q, il), m.get(t::attn_k, il), m.get(t::attn_v, il));
+  const mat cq = clamped(q), ck = clamped(k), cv = clamped(v);
+  return {std::move(q), std::move(k), std::move(v), cq, ck, cv};
+}
+
+/// What the attention of layer il needs to know.
+template <class M>
+constexpr attend_args make_attend_args(const decoder_spec& spec, const M& m, const batch& b, u32 il) {
+  const hparams& hp = m.hp();
+  attend_args a{.n_head = hp.n_head[il], .n_head_kv = hp.n_head_kv[il], .dim_k = hp.dim_k, .dim_v = hp.dim_v};
+  a.page_offset = kv_page_offset(hp, b.memory, il);
+  a.scale = hp.attn_scale != 0.0f ? hp.attn_scale : inverse_sqrt(hp.dim_k);
+  a.softcap = hp.attn_softcap;
+  a.window = spec.windowed && spec.windowed(hp, il) ? hp.window : 0;
+  a.chunk = spec.windowed && spec.windowed(hp, il) ? hp.chunk : 0;
+  a.alibi_bias = hp.alibi_bias;
+  a.sinks = m.get(t::attn_sinks, il).w;
+  return a;
+}
+
+/// Attention of layer il: n (normed) -> output projection's result [tokens, n_embd].
+template <class X, class M>
+constexpr value attention(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
+                          const rope_tables& tables) {
+  const hparams& hp = m.hp();
+  const auto norm_qk = [&](const qkv& p) {
+    norm_heads(x, spec, hp, p.q, m.get(t::attn_q_norm, il));
+    norm_heads(x, spec, hp, p.k, m.get(t::attn_k_norm, il));
+  };
+  qkv p = project_qkv(x, m, il, n);
+  if (!spec.qk_norm_after_rope) norm_qk(p);
+  if (spec.rope != rope_kind::none && (!spec.rope_in || spec.rope_in(hp, il))) {
+    // Models with several positions per token pair halves, whatever the family does otherwise.
+    const rope_kind kind = hp.rope_sections[0] != 0 && hp.rope_sections[1] != 0 ? rope_kind::neox : spec.rope;
+    const bool own = tables.windowed.cols() != 0 && spec.windowed(hp, il);
+    const value& table = own ? tables.windowed : tables.all;
+    x.rope(p.q, hp.n_head[il], kind, table);
+    x.rope(p.k, hp.n_head_kv[il], kind, table);
+  }
+  if (spec.qk_norm_after_rope) norm_qk(p);
+  if (spec.plain_qk_norm && spec.plain_qk_norm(hp, il))
+    for (const mat& v : {p.q, p.k}) x.norm_inplace(v, {.eps = hp.norm_eps, .group = hp.dim_k});
+  if (hp.temperature_scale != 0.0f && (!spec.temperature_in || spec.temperature_in(hp, il)))
+    x.temperature(p.q, {hp.temperature_scale, hp.temperature_length, spec.temperature_offset}, b);
+  x.name("Qcur", il, p.q), x.name("Kcur", il, p.k), x.name("Vcur", il, p.v);
+
+  value mixed = x.attend(p.q, p.k, p.v, make_attend_args(spec, m, b, il), b);
+  p = {};
+  x.name("kqv_out", il, mixed);
+  if (hp.attn_output_scale != 0.0f) x.scale(mixed, hp.attn_output_scale);
+  if (const linear gate = m.get(t::attn_gate, il)) {  // one factor per value or per head
+    value g = x.matmul(n, gate);
+    x.activate(g, spec.attn_gate);
+    x.multiply(mixed, g);
+  }
+  if (const linear sub = m.get(t::attn_sub_norm, il))
+    x.norm_inplace(mixed, {.kind = spec.norm, .eps = hp.norm_eps, .group = mixed.cols(), .w = sub.w});
+  return x.matmul(mixed, m.get(t::attn_output, il));
+}
+
+}  // namespace jig

@@ -1,0 +1,142 @@
+#pragma once
+// The decoder-only transformer that most families are: embedding, layers of attention and feed-forward around a
+// residual stream, final norm, logits. Which norms stand where is seen from the tensors that the family has.
+
+#include "jig/arch/blocks/attention.hpp"
+#include "jig/arch/blocks/feed_forward.hpp"
+
+namespace jig {
+
+/// Token ids -> hidden state [tokens, n_embd]: embedding, its scale and norm, learned positions.
+template <class X, class M>
+constexpr value embed(X& x, const decoder_spec& spec, const M& m, const batch& b) {
+  const hparams& hp = m.hp();
+  value h = x.embed(m.get(t::token_embd).w, b);
+  if (hp.embedding_scale != 0.0f) x.scale(h, hp.embedding_scale);
+  if (spec.embedding_norm) h = normed(x, spec, hp, h, {});
+  if (const linear w = m.get(t::token_embd_norm)) h = normed(x, spec, hp, h, w);
+  if (const linear w = m.get(t::position_embd)) {
+    const value p = x.positions(w.w, b);
+    x.add(h, p);
+  }
+  x.name("inp_embd", 0, h);
+  return h;
+}
+
+// Nowhere here is a value made by a conditional expression: GCC 12, evaluating at compile time, then destroys it too
+// early and plans too little memory.
+
+/// The norm in front of a branch; no value where the family has no such norm, the branch then reads h itself.
+template <class X>
+constexpr value branch_norm(X& x, const decoder_spec& spec, const hparams& hp, const mat& h, const linear& w) {
+  if (w || spec.norm_without_weight) return normed(x, spec, hp, h, w);
+  return {};
+}
+
+/// The norm in front of the feed-forward, under the name that the family gives it.
+template <class M>
+constexpr linear norm_of_ffn(const decoder_spec& spec, const M& m, u32 il) {
+  switch (spec.ffn_norm) {
+    case ffn_norm_name::ffn_norm: break;
+    case ffn_norm_name::post_attention_norm: return m.get(t::post_attention_norm, il);
+    case ffn_norm_name::attn_output_norm: return m.get(t::attn_output_norm, il);
+  }
+  return m.get(t::ffn_norm, il);
+}
+
+/// The norm behind attention, if there is one, under the name that the family gives it.
+template <class M>
+constexpr linear post_norm_of_attention(const decoder_spec& spec, const M& m, u32 il) {
+  const linear post = m.get(t::post_attention_norm, il), output = m.get(t::attn_output_norm, il);
+  if (post && spec.ffn_norm != ffn_norm_name::post_attention_norm) return post;
+  return output && spec.ffn_norm != ffn_norm_name::attn_output_norm ? output : linear{};
+}
+
+/// The norm behind the feed-forward, if there is one.
+template <class M>
+constexpr linear post_norm_of_ffn(const M& m, u32 il) {
+  const linear post = m.get(t::post_ffw_norm, il);
+  return post ? post : m.get(t::layer_output_norm, il);
+}
+
+/// h += scale * post_norm(y).
+template <class X>
+constexpr void add_branch(X& x, const decoder_spec& spec, const hparams& hp, const mat& h, value y, const linear& post_norm) {
+  if (post_norm) {
+    const f32 eps = hp.post_norm_eps != 0.0f ? hp.post_norm_eps : hp.norm_eps;
+    x.norm_inplace(y, {.kind = spec.norm, .eps = eps, .group = y.cols(), .w = post_norm.w, .b = post_norm.bias});
+  }
+  x.add(h, y, hp.residual_scale != 0.0f ? hp.residual_scale : 1.0f);
+}
+
+/// One layer: h is updated. `ffn(il, n, scores)` is its feed-forward; scores are router logits computed before attention,
+/// or empty.
+template <class X, class M, class F>
+constexpr void decoder_layer(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, value& h,
+                             const rope_tables& tables, F&& ffn) {
+  const hparams& hp = m.hp();
+  // Where the norms stand: in front of the branches, or all behind them.
+  const linear attn_norm = hp.norm_behind ? linear{} : m.get(t::attn_norm, il);
+  const linear ffn_norm = hp.norm_behind ? linear{} : norm_of_ffn(spec, m, il);
+  const linear attn_post = hp.norm_behind ? m.get(t::attn_norm, il) : post_norm_of_attention(spec, m, il);
+  const linear ffn_post = hp.norm_behind ? m.get(t::ffn_norm, il) : post_norm_of_ffn(m, il);
+  const bool parallel = hp.parallel || (spec.parallel && !ffn_norm);
+  value routing;
+  if (spec.route_before_attention) routing = x.matmul(h, m.get(t::ffn_gate_inp, il));
+  value n = branch_norm(x, spec, hp, h, attn_norm);
+  x.name("attn_norm", il, n);
+  value own_norm;  // attention's own, if there are two; attn_norm is then the feed-forward's
+  if (const linear second = m.get(t::attn_norm_2, il)) own_norm = normed(x, spec, hp, h, second);
+  value a = attention(x, spec, m, b, il, own_norm.cols() ? own_norm : n.cols() ? n : h, tables);
+  own_norm = value();
+  x.name("attn_out", il, a);
+  if (!parallel) {
+    n = value();
+    add_branch(x, spec, hp, h, std::move(a), attn_post);
+    x.name("ffn_inp", il, h);
+  }
+  if (!parallel || ffn_norm) n = branch_norm(x, spec, hp, h, ffn_norm);
+  x.name("ffn_norm", il, n);
+  value f = ffn(il, n.cols() ? n : h, routing);
+  x.name("ffn_out", il, f);
+  n = value();
+  if (parallel) add_branch(x, spec, hp, h, std::move(a), attn_post);
+  add_branch(x, spec, hp, h, std::move(f), ffn_post);
+  x.name("l_out", il, h);
+}
+
+/// Hidden state -> logits [n_outputs, n_vocab] of the rows that are wanted.
+template <class X, class M>
+constexpr value logits(X& x, const decoder_spec& spec, const M& m, const batch& b, value h) {
+  const hparams& hp = m.hp();
+  h = x.outputs(h, b);
+  h = normed(x, spec, hp, h, m.get(t::output_norm));
+  x.name("result_norm", 0, h);
+  const linear output = m.get(t::output);
+  value y = x.matmul(h, output ? output : m.get(t::token_embd));
+  if (hp.logit_scale != 0.0f) x.scale(y, spec.logit_scale_divides ? 1.0f / hp.logit_scale : hp.logit_scale);
+  if (hp.final_softcap != 0.0f) x.softcap(y, hp.final_softcap);
+  x.name("result_output", 0, y);
+  return y;
+}
+
+/// A whole decoder with a feed-forward of its own, see decoder_layer: token ids -> logits [n_outputs, n_vocab].
+template <class X, class M, class F>
+constexpr value decoder_with(X& x, const decoder_spec& spec, const M& m, const batch& b, F&& ffn) {
+  value h = embed(x, spec, m, b);
+  {
+    const rope_tables tables = make_rope_tables(x, spec, m, b);
+    for (u32 il = 0; il < m.hp().n_layer; ++il) decoder_layer(x, spec, m, b, il, h, tables, ffn);
+  }
+  return logits(x, spec, m, b, std::move(h));
+}
+
+/// A whole decoder: token ids -> logits [n_outputs, n_vocab].
+template <class X, class M>
+constexpr value decoder(X& x, const decoder_spec& spec, const M& m, const batch& b) {
+  return decoder_with(x, spec, m, b, [&](u32 il, const mat& n, const value& scores) {
+    return feed_forward(x, spec, m, il, n, scores);
+  });
+}
+
+}  // namespace jig

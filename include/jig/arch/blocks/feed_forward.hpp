@@ -1,0 +1,107 @@
+#pragma once
+// Feed-forward networks: gated, plain, fused, and mixtures of experts with shared ones. n: [tokens, n_embd].
+
+#include "jig/arch/blocks/norm.hpp"
+
+namespace jig {
+
+/// A feed-forward network: gated, plain if there is no gate matrix, or with gate and up in one matrix (gate first) if
+/// `up` is twice as wide as `down`'s input. `sub` is a norm in front of down, or absent.
+template <class X>
+constexpr value mlp(X& x, const decoder_spec& spec, const activation_args& act, f32 eps, const mat& n, const linear& gate,
+                    const linear& up, const linear& down, const linear& sub = {}) {
+  if (gate && !sub) return x.feed_forward(n, gate, up, down, act);
+  value u = x.matmul(n, up), g;
+  mat inner = u;
+  if (gate) {
+    g = x.matmul(n, gate);
+    x.gated(g, u, act);
+    inner = g;
+  } else if (up.w.rows == 2 * down.w.cols) {
+    inner = u.columns(0, down.w.cols);
+    x.gated(inner, u.columns(down.w.cols, down.w.cols), act);
+  } else {
+    x.activate(u, act);
+  }
+  if (sub) x.norm_inplace(inner, {.kind = spec.norm, .eps = eps, .group = inner.cols, .w = sub.w});
+  return x.matmul(inner, down);
+}
+
+/// The activation of dense layers and shared experts, with its parameters.
+constexpr activation_args make_activation(const decoder_spec& spec, const hparams& hp, u32 il) {
+  activation_args a(spec.act, hp.clamp_shared[il]);
+  if (spec.act == activation::xielu)
+    a.alpha_n = hp.xielu_alpha_n[il], a.alpha_p = hp.xielu_alpha_p[il], a.beta = hp.xielu_beta[il], a.eps = hp.xielu_eps[il];
+  return a;
+}
+
+/// Dense feed-forward of layer il.
+template <class X, class M>
+constexpr value dense(X& x, const decoder_spec& spec, const M& m, u32 il, const mat& n) {
+  return mlp(x, spec, make_activation(spec, m.hp(), il), m.hp().norm_eps, n, m.get(t::ffn_gate, il), m.get(t::ffn_up, il),
+             m.get(t::ffn_down, il), m.get(t::ffn_sub_norm, il));
+}
+
+/// What the router of layer il does, from the family's spec and the file.
+template <class M>
+constexpr route_args make_route_args(const decoder_spec& spec, const M& m, u32 il) {
+  const hparams& hp = m.hp();
+  route_args r{.n_expert = hp.n_expert, .n_used = hp.n_expert_used};
+  r.kind = hp.expert_gating ? static_cast<gating>(hp.expert_gating) : spec.router;
+  r.normalize = spec.router_norm_from_file ? hp.expert_norm : spec.router_normalize;
+  r.scale = hp.expert_scale != 0.0f ? hp.expert_scale : 1.0f;
+  r.bias = m.get(t::exp_probs_b, il).w;
+  r.weigh_input = spec.router_weighs_input;
+  r.n_groups = hp.n_expert_groups;
+  r.n_groups_used = hp.n_expert_groups_used;
+  return r;
+}
+
+/// The shared experts' part: a feed-forward for every token, scaled by a gate of its own if there is one.
+template <class X, class M>
+constexpr value shared_experts(X& x, const decoder_spec& spec, const M& m, u32 il, const mat& n) {
+  value y = mlp(x, spec, make_activation(spec, m.hp(), il), m.hp().norm_eps, n, m.get(t::ffn_gate_shexp, il),
+                m.get(t::ffn_up_shexp, il), m.get(t::ffn_down_shexp, il));
+  if (const linear gate = m.get(t::ffn_gate_inp_shexp, il)) {
+    value g = x.matmul(n, gate);
+    x.activate(g, activation::sigmoid);
+    x.multiply(y, g);
+  }
+  return y;
+}
+
+/// Mixture of experts of layer il; `scores` are router logits computed before, or empty.
+template <class X, class M>
+constexpr value mixture(X& x, const decoder_spec& spec, const M& m, u32 il, const mat& n, const value& scores) {
+  const linear router = m.get(t::ffn_gate_inp, il), fused = m.get(t::ffn_gate_up_exps, il);
+  value own;
+  if (scores.cols() == 0) own = x.matmul(n, router);
+  const mat logits = scores.cols() ? scores : own;
+  x.name("ffn_moe_logits", il, logits);
+  value y = x.experts(n, logits, m.get(t::ffn_gate_exps, il), fused ? fused : m.get(t::ffn_up_exps, il),
+                      m.get(t::ffn_down_exps, il), {spec.act, m.hp().clamp_expert[il]}, make_route_args(spec, m, il));
+  x.name("ffn_moe_out", il, y);
+  if (m.get(t::ffn_up_shexp, il)) {
+    const value s = shared_experts(x, spec, m, il, n);
+    x.name("ffn_shexp", il, s);
+    x.add(y, s);
+    if (spec.experts_factor != 0.0f) x.scale(y, spec.experts_factor);
+  }
+  return y;
+}
+
+/// Feed-forward of layer il: experts where the layer has a router, else dense; both if the family adds them up.
+template <class X, class M>
+constexpr value feed_forward(X& x, const decoder_spec& spec, const M& m, u32 il, const mat& n, const value& scores) {
+  // The number of experts is asked first: firmware knows it at compile time and then carries no code for experts.
+  if (m.hp().n_expert == 0 || !m.get(t::ffn_gate_inp, il)) return dense(x, spec, m, il, n);
+  value y = mixture(x, spec, m, il, n, scores);
+  if (spec.dense_beside_experts != 0.0f && m.get(t::ffn_up, il)) {
+    const value d = dense(x, spec, m, il, n);
+    x.add(y, d);
+    x.scale(y, spec.dense_beside_experts);
+  }
+  return y;
+}
+
+}  // namespace jig

@@ -1,0 +1,44 @@
+#pragma once
+// Diffusion language models: bodies of decoders whose tokens see the whole sequence.
+
+#include "jig/arch/llama.hpp"
+#include "jig/arch/moe.hpp"
+#include "jig/arch/qwen2.hpp"
+#include "jig/arch/qwen3.hpp"
+
+namespace jig::arch {
+
+/// LLaDA (https://arxiv.org/abs/2502.09992): llama's body.
+struct llada : llama {
+  static constexpr std::string_view name = "llada";
+  static constexpr bool causal = false;
+};
+
+/// Dream (https://arxiv.org/abs/2508.15487): qwen2's body.
+struct dream : qwen2 {
+  static constexpr std::string_view name = "dream";
+  static constexpr bool causal = false;
+};
+
+/// RND1: qwen3moe's body.
+struct rnd1 : qwen3moe {
+  static constexpr std::string_view name = "rnd1";
+  static constexpr bool causal = false;
+};
+
+/// LLaDA-MoE: qwen3moe's body without renormalisation of the experts' weights.
+struct llada_moe {
+  static constexpr std::string_view name = "llada-moe";
+  static constexpr bool causal = false;
+  static constexpr auto keys = qwen3moe::keys;
+  static constexpr auto tensors = qwen3moe::tensors;
+  static constexpr decoder_spec spec{.rope = rope_kind::neox, .router_normalize = false};
+
+  /// Token ids -> logits [n_outputs, n_vocab].
+  template <class X, class M>
+  static constexpr value forward(X& x, const M& m, const batch& b) {
+    return decoder(x, spec, m, b);
+  }
+};
+
+}  // namespace jig::arch

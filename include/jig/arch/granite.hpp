@@ -1,0 +1,71 @@
+#pragma once
+// granite: IBM Granite and MiniCPM: llama with scales of the embedding, the branches, the scores and the logits
+// (maximal update parametrisation, https://arxiv.org/abs/2203.03466).
+
+#include "jig/arch/blocks/decoder.hpp"
+
+namespace jig::arch {
+
+struct granite {
+  static constexpr std::string_view name = "granite";
+  static constexpr auto keys =
+      join(keys::decoder, keys::rms_norm, keys::rope, keys::scales, keys::experts, keys::more_experts);
+  static constexpr auto tensors =
+      join(tensors::decoder(), tensors::rope_factors, tensors::norm("blk.{}.attn_norm"),
+           tensors::attention(bias::optional, bias::optional), tensors::norm("blk.{}.ffn_norm"),
+           tensors::gated(bias::optional, is_dense), tensors::experts, tensors::shared_experts(has_shared));
+  static constexpr decoder_spec spec{.logit_scale_divides = true};
+
+  /// Token ids -> logits [n_outputs, n_vocab].
+  template <class X, class M>
+  static constexpr value forward(X& x, const M& m, const batch& b) {
+    return decoder(x, spec, m, b);
+  }
+};
+
+struct granitemoe : granite {
+  static constexpr std::string_view name = "granitemoe";
+};
+
+/// MiniCPM (https://arxiv.org/abs/2404.06395): older files have no scales and mean those of MiniCPM 1; LongRoPE.
+struct minicpm {
+  static constexpr std::string_view name = "minicpm";
+  static constexpr auto keys = granite::keys;
+  static constexpr auto tensors = join(granite::tensors, tensors::longrope_factors);
+  static constexpr decoder_spec spec = granite::spec;
+  static result<void> complete(hparams& hp) noexcept {
+    if (hp.embedding_scale == 0.0f) hp.embedding_scale = 12.0f;
+    if (hp.residual_scale == 0.0f) hp.residual_scale = 1.4f / std::sqrt(static_cast<f32>(hp.n_layer));
+    if (hp.logit_scale == 0.0f) hp.logit_scale = 256.0f / static_cast<f32>(hp.n_embd);
+    return {};
+  }
+
+  /// Token ids -> logits [n_outputs, n_vocab].
+  template <class X, class M>
+  static constexpr value forward(X& x, const M& m, const batch& b) {
+    return decoder(x, spec, m, b);
+  }
+};
+
+/// Granite with windowed layers, attention sinks and layers without rope.
+struct granite_swa {
+  static constexpr std::string_view name = "granite_swa";
+  static constexpr auto keys = join(granite::keys, keys::window);
+  static constexpr auto tensors =
+      join(tensors::decoder(), tensors::rope_factors, tensors::norm("blk.{}.attn_norm"),
+           tensors::attention(bias::optional, bias::optional), tensors::sinks(), tensors::norm("blk.{}.ffn_norm"),
+           tensors::gated(bias::optional, is_dense), tensors::experts,
+           tensors::one({"blk.{}.ffn_up_shexp", {d::embd, d::ff_shared_twice}, bias::none, need::required, has_shared}),
+           tensors::one({"blk.{}.ffn_down_shexp", {d::ff_shared, d::embd}, bias::none, need::required, has_shared}));
+  static constexpr decoder_spec spec{
+      .windowed = windowed_by<1>, .rope_in = [](const hparams& hp, u32 il) { return hp.rope_pattern[il] != 0; },
+      .logit_scale_divides = true};
+
+  /// Token ids -> logits [n_outputs, n_vocab].
+  template <class X, class M>
+  static constexpr value forward(X& x, const M& m, const batch& b) {
+    return decoder(x, spec, m, b);
+  }
+};
+
+}  // namespace jig::arch
