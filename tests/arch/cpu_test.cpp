@@ -49,8 +49,14 @@ std::map<std::string, std::vector<f64>> traced(const bound_model<Arch>& bound, c
   std::vector<u32> index(n), zero(n, 0);
   for (u32 i = 0; i < n; ++i) index[i] = i;
   const sequence_view sequence{zero.data(), n};
-  batch b{.n_tokens = n, .n_outputs = n, .tokens = tokens.data(), .position = index.data(), .cell = index.data(),
-          .sequence = zero.data(), .output_rows = index.data(), .sequences = &sequence};
+  batch b{.n_tokens = n,
+          .n_outputs = n,
+          .tokens = tokens.data(),
+          .position = index.data(),
+          .cell = index.data(),
+          .sequence = zero.data(),
+          .output_rows = index.data(),
+          .sequences = &sequence};
   b.memory = {kv.data(), plan.page_bytes, n, 0};
   K k;
   u8* memory = reinterpret_cast<u8*>(round_up(reinterpret_cast<u64>(activations.data()), 64));

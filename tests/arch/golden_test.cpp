@@ -11,8 +11,8 @@ using namespace jig;
 
 namespace {
 
-/// The kit's figures against logits of all positions: all of the last one, first8, argmax, max and sum of each. Ids that
-/// the model suppresses are left out of all of them.
+/// The kit's figures against logits of all positions: all of the last one, first8, argmax, max and sum of each. Ids
+/// that the model suppresses are left out of all of them.
 void compare(const kit::json& d, const std::vector<std::vector<f32>>& logits, f64 tolerance) {
   const kit::json& want = d["logits"];
   REQUIRE(logits.size() == d["tokens"].size());

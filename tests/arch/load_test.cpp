@@ -90,9 +90,9 @@ TEST_CASE("load: a bad hyperparameter gives its error and names the key") {
 }
 
 TEST_CASE("load: a missing key or tensor is named") {
-  for (const char* key : {"llama.block_count", "llama.embedding_length", "llama.context_length",
-                          "llama.feed_forward_length", "llama.attention.head_count",
-                          "llama.attention.layer_norm_rms_epsilon", "llama.vocab_size"}) {
+  for (const char* key :
+       {"llama.block_count", "llama.embedding_length", "llama.context_length", "llama.feed_forward_length",
+        "llama.attention.head_count", "llama.attention.layer_norm_rms_epsilon", "llama.vocab_size"}) {
     kit::json d = base();
     remove(d, key);
     const outcome got = load(d);

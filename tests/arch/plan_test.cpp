@@ -12,15 +12,25 @@ using namespace jig;
 namespace {
 
 /// A model whose hyperparameters are constants, with weights that nobody reads: enough for the planner.
-constexpr hparams small_hp{.n_vocab = 512, .n_ctx_train = 512, .n_embd = 64, .n_layer = 5, .n_ff = 172,
-                           .n_head = 8, .n_head_kv = 4, .dim_k = 8, .dim_v = 8, .norm_eps = 1e-5f, .n_rot = 8};
+constexpr hparams small_hp{.n_vocab = 512,
+                           .n_ctx_train = 512,
+                           .n_embd = 64,
+                           .n_layer = 5,
+                           .n_ff = 172,
+                           .n_head = 8,
+                           .n_head_kv = 4,
+                           .dim_k = 8,
+                           .dim_v = 8,
+                           .norm_eps = 1e-5f,
+                           .n_rot = 8};
 constexpr u8 small_bytes[64] = {};
 constexpr auto small_slots = [] {
   using map = slot_map<arch::llama>;
   std::array<weight, map::count(small_hp)> slots{};
   for (weight& w : slots) w = {small_bytes, 0, 64, 64, 1};
   for (u32 il = 0; il < small_hp.n_layer; ++il)  // no fused qkv, no experts
-    for (std::string_view name : {"blk.{}.attn_qkv", "blk.{}.ffn_gate_inp"}) slots[map::index(map::find(name), il)] = {};
+    for (std::string_view name : {"blk.{}.attn_qkv", "blk.{}.ffn_gate_inp"})
+      slots[map::index(map::find(name), il)] = {};
   return slots;
 }();
 struct small_blob {
@@ -41,7 +51,9 @@ struct llama_model {
   bound_model<arch::llama> bound;
 };
 
-std::vector<u8> kit_file(const std::string& name) { return kit::materialize(kit::load(JIG_TEST_DATA "/archs/" + name + ".json")); }
+std::vector<u8> kit_file(const std::string& name) {
+  return kit::materialize(kit::load(JIG_TEST_DATA "/archs/" + name + ".json"));
+}
 
 }  // namespace
 
@@ -51,7 +63,8 @@ TEST_CASE("planner: works in constant expressions and gives what it gives at run
   static_assert(at_compile_time.arena_bytes > 16 * 64 * sizeof(f32));
   CHECK(at_compile_time.arena_bytes == at_run_time.arena_bytes);
   CHECK(at_compile_time.weight_bytes == at_run_time.weight_bytes);
-  constexpr session_plan session = plan_session<reference_kernels<quants<f32>>>(small_model{}, {.context = 256, .kv_type = 1});
+  constexpr session_plan session =
+      plan_session<reference_kernels<quants<f32>>>(small_model{}, {.context = 256, .kv_type = 1});
   static_assert(session.page_bytes == 32 * 5 * 2 * 4 * 8 * 2);
   static_assert(session.kv_bytes == 8 * session.page_bytes);
 }
@@ -68,7 +81,9 @@ TEST_CASE("planner: one byte less than planned stops the run with an error, the 
   session_config config{.context = 32, .batch = 8, .kv_type = 0};
   const session_plan plan = plan_session<reference_kernels<quants<f32>>>(bound, config);
   std::vector<u8> activations(plan.activation_bytes + 64), kv(plan.kv_bytes + 64);
-  auto aligned = [](std::vector<u8>& v) { return reinterpret_cast<u8*>(round_up(reinterpret_cast<u64>(v.data()), 64)); };
+  auto aligned = [](std::vector<u8>& v) {
+    return reinterpret_cast<u8*>(round_up(reinterpret_cast<u64>(v.data()), 64));
+  };
   std::vector<u32> words(plan.words);
   std::vector<sequence_view> views(1);
   reference_kernels<quants<f32>> k;
@@ -76,8 +91,8 @@ TEST_CASE("planner: one byte less than planned stops the run with an error, the 
   for (const u64 missing : {u64{0}, u64{64}}) {
     session_plan less = plan;
     less.activation_bytes -= missing;
-    session s = *session::make(config, less, {aligned(activations), less.activation_bytes}, {aligned(kv), plan.kv_bytes},
-                               words, views);
+    session s = *session::make(config, less, {aligned(activations), less.activation_bytes},
+                               {aligned(kv), plan.kv_bytes}, words, views);
     const auto logits = s.decode(k, bound, items);
     if (missing == 0) {
       CHECK(logits);

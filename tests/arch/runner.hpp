@@ -23,7 +23,8 @@ inline const std::vector<std::string>& kit_models() {
     for (const auto& entry : std::filesystem::directory_iterator(JIG_TEST_DATA "/archs")) {
       ++all;
       const kit::json d = kit::load(entry.path().string());
-      if (models::knows(d["architecture"].get<std::string>()) && d.contains("logits")) found.push_back(entry.path().stem().string());
+      if (models::knows(d["architecture"].get<std::string>()) && d.contains("logits"))
+        found.push_back(entry.path().stem().string());
     }
     std::sort(found.begin(), found.end());
     MESSAGE(found.size() << " of the kit's " << all << " models; the others' architectures are not written yet");
@@ -54,14 +55,20 @@ class test_session {
                         const cpu::kernel_table& table = models::reference_table(), parallel threads = {},
                         u32 context = 256)
       : model_(m), kernels_(table), threads_(threads) {
-    config_ = {.context = context, .sequences = sequences, .batch = 64, .outputs = 64, .total_tokens = 64 * sequences, .page_tokens = 4, .kv_type = kv_type};
+    config_ = {.context = context,
+               .sequences = sequences,
+               .batch = 64,
+               .outputs = 64,
+               .total_tokens = 64 * sequences,
+               .page_tokens = 4,
+               .kv_type = kv_type};
     const session_plan plan = m.bound->plan(config_, threads.threads);
     activations_.reset(static_cast<u8*>(::operator new[](plan.activation_bytes, std::align_val_t{64})));
     kv_.reset(static_cast<u8*>(::operator new[](plan.kv_bytes, std::align_val_t{64})));
     words_.resize(plan.words);
     views_.resize(sequences);
-    auto s = session::make(config_, plan, {activations_.get(), plan.activation_bytes}, {kv_.get(), plan.kv_bytes}, words_,
-                           views_);
+    auto s = session::make(config_, plan, {activations_.get(), plan.activation_bytes}, {kv_.get(), plan.kv_bytes},
+                           words_, views_);
     REQUIRE(s);
     session_ = *s;
   }
@@ -102,7 +109,8 @@ struct chunked {
 };
 
 /// The logits of all positions of each sequence, each in a session of its own.
-inline std::vector<std::vector<std::vector<f32>>> run(const std::vector<u8>& file, const std::vector<chunked>& sequences) {
+inline std::vector<std::vector<std::vector<f32>>> run(const std::vector<u8>& file,
+                                                      const std::vector<chunked>& sequences) {
   const test_model m(file);
   std::vector<std::vector<std::vector<f32>>> out;
   for (const chunked& c : sequences) {
@@ -120,7 +128,8 @@ inline std::vector<std::vector<std::vector<f32>>> run(const std::vector<u8>& fil
 }
 
 /// Two sequences whose tokens alternate in batches of 10.
-inline std::vector<std::vector<std::vector<f32>>> run_interleaved(const std::vector<u8>& file, const std::vector<i32>& a,
+inline std::vector<std::vector<std::vector<f32>>> run_interleaved(const std::vector<u8>& file,
+                                                                  const std::vector<i32>& a,
                                                                   const std::vector<i32>& b) {
   const test_model m(file);
   test_session s(m, 2);

@@ -39,7 +39,8 @@ struct scene {
     std::vector<f32> q = random_floats(b.n_tokens * a.n_head * a.dim_k, 77, 3.0f);
     std::vector<f32> out(b.n_tokens * a.n_head * a.dim_v, -7.0f);
     std::vector<u8> scratch(cpu::attend_scratch_bytes(a, p.threads) + 64, 0xcc);
-    k.attend(p, a, b, view(q, b.n_tokens, a.n_head * a.dim_k), scratch.data(), view(out, b.n_tokens, a.n_head * a.dim_v));
+    k.attend(p, a, b, view(q, b.n_tokens, a.n_head * a.dim_k), scratch.data(),
+             view(out, b.n_tokens, a.n_head * a.dim_v));
     for (usize i = scratch.size() - 64; i < scratch.size(); ++i) REQUIRE(scratch[i] == 0xcc);
     return out;
   }
@@ -57,7 +58,8 @@ struct scene {
     start();
     for (u32 i = 0; i < n; ++i) push(s, i);
     finish(n);
-    std::vector<f32> k = random_floats(n * a.n_head_kv * a.dim_k, 5 + s), v = random_floats(n * a.n_head_kv * a.dim_v, 7 + s);
+    std::vector<f32> k = random_floats(n * a.n_head_kv * a.dim_k, 5 + s),
+                     v = random_floats(n * a.n_head_kv * a.dim_v, 7 + s);
     reference_kernels<>().store_kv({}, a, b, view(k, n, a.n_head_kv * a.dim_k), view(v, n, a.n_head_kv * a.dim_v));
   }
 };
@@ -72,15 +74,16 @@ TEST_CASE("attend: matches the reference for every element type, head layout, wi
   };
   for (const auto* t : tables())
     for (u32 type : types)
-      for (shape s : {shape{1, 1, 8, 8, 0, 1}, shape{4, 2, 64, 64, 20, 3}, shape{6, 2, 40, 24, 33, 5}, shape{8, 1, 128, 64, 16, 1},
-                      shape{3, 3, 5, 67, 70, 2}, shape{2, 2, 16, 16, 0, 40}}) {
+      for (shape s : {shape{1, 1, 8, 8, 0, 1}, shape{4, 2, 64, 64, 20, 3}, shape{6, 2, 40, 24, 33, 5},
+                      shape{8, 1, 128, 64, 16, 1}, shape{3, 3, 5, 67, 70, 2}, shape{2, 2, 16, 16, 0, 40}}) {
         scene c(type, s.heads, s.heads_kv, s.dim_k, s.dim_v, s.past, s.tokens);
         for (u32 window : {0u, 1u, 17u})
           for (f32 cap : {0.0f, 2.0f})
             for (bool causal : {true, false}) {
               c.a.window = window, c.a.softcap = cap, c.b.causal = causal;
               const std::vector<f32> got = c.run(cpu::dispatched_kernels<>(*t)), want = c.run(reference_kernels<>());
-              CHECK_MESSAGE(worst_relative(got, want, 1.0) < 4e-6, std::string(t->isa), " type ", type, " dim ", s.dim_k);
+              CHECK_MESSAGE(worst_relative(got, want, 1.0) < 4e-6, std::string(t->isa), " type ", type, " dim ",
+                            s.dim_k);
             }
       }
 }

@@ -28,20 +28,19 @@ using archs = type_list<Archs...>;
 
 // clang-format off
 using all_archs = archs<
-    arch::llama, arch::internlm2, arch::xverse, arch::ernie4_5,
-    arch::exaone, arch::arcee, arch::maincoder, arch::smollm3, arch::orion, arch::pangu_embedded, arch::baichuan,
-    arch::nemotron, arch::jais, arch::jais2, arch::refact, arch::seed_oss, arch::exaone4, arch::bitnet,
-    arch::hunyuan_dense, arch::hunyuan_vl, arch::paddleocr, arch::pockettts,
-    arch::qwen, arch::qwen2, arch::qwen2moe, arch::qwen2vl, arch::qwen3, arch::qwen3moe, arch::qwen3vl, arch::qwen3vlmoe,
-    arch::gemma, arch::gemma2, arch::gemma3,
-    arch::gpt2, arch::starcoder, arch::starcoder2, arch::codeshell, arch::bloom, arch::mpt, arch::gptneox,
-    arch::falcon, arch::phi2, arch::stablelm, arch::plamo, arch::command_r, arch::cohere2, arch::cohere2moe,
-    arch::olmo, arch::olmo2, arch::olmoe, arch::openelm, arch::phi3, arch::phimoe,
-    arch::granite, arch::granitemoe, arch::minicpm, arch::granite_swa, arch::chatglm, arch::glm4, arch::glm4moe,
-    arch::deepseek, arch::deepseek2_ocr, arch::bailingmoe, arch::bailingmoe2, arch::dots1, arch::hy_v3,
-    arch::ernie4_5_moe, arch::minimax_m2, arch::dbrx, arch::smallthinker, arch::afmoe, arch::mellum,
-    arch::hunyuan_moe, arch::exaone_moe, arch::gpt_oss, arch::llama4, arch::mistral3, arch::grok, arch::apertus,
-    arch::plamo3, arch::muse_glimmer, arch::cogvlm, arch::chameleon, arch::qwen3tts, arch::llada, arch::dream, arch::rnd1,
+    arch::llama, arch::internlm2, arch::xverse, arch::ernie4_5, arch::exaone, arch::arcee, arch::maincoder,
+    arch::smollm3, arch::orion, arch::pangu_embedded, arch::baichuan, arch::nemotron, arch::jais, arch::jais2,
+    arch::refact, arch::seed_oss, arch::exaone4, arch::bitnet, arch::hunyuan_dense, arch::hunyuan_vl,
+    arch::paddleocr, arch::pockettts, arch::qwen, arch::qwen2, arch::qwen2moe, arch::qwen2vl, arch::qwen3,
+    arch::qwen3moe, arch::qwen3vl, arch::qwen3vlmoe, arch::gemma, arch::gemma2, arch::gemma3, arch::gpt2,
+    arch::starcoder, arch::starcoder2, arch::codeshell, arch::bloom, arch::mpt, arch::gptneox, arch::falcon,
+    arch::phi2, arch::stablelm, arch::plamo, arch::command_r, arch::cohere2, arch::cohere2moe, arch::olmo,
+    arch::olmo2, arch::olmoe, arch::openelm, arch::phi3, arch::phimoe, arch::granite, arch::granitemoe,
+    arch::minicpm, arch::granite_swa, arch::chatglm, arch::glm4, arch::glm4moe, arch::deepseek,
+    arch::deepseek2_ocr, arch::bailingmoe, arch::bailingmoe2, arch::dots1, arch::hy_v3, arch::ernie4_5_moe,
+    arch::minimax_m2, arch::dbrx, arch::smallthinker, arch::afmoe, arch::mellum, arch::hunyuan_moe,
+    arch::exaone_moe, arch::gpt_oss, arch::llama4, arch::mistral3, arch::grok, arch::apertus, arch::plamo3,
+    arch::muse_glimmer, arch::cogvlm, arch::chameleon, arch::qwen3tts, arch::llada, arch::dream, arch::rnd1,
     arch::llada_moe, arch::mimo2, arch::step35, arch::laguna, arch::arctic, arch::grovemoe>;
 // clang-format on
 

@@ -9,9 +9,8 @@ namespace jig::arch {
 struct command_r {
   static constexpr std::string_view name = "command-r";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope, keys::scales);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::norms_per_head,
-           tensors::gated());
+  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
+                                       tensors::norms_per_head, tensors::gated());
   static constexpr decoder_spec spec{.norm = norm_kind::layer, .parallel = true, .qk_norm = norm_kind::layer};
 
   /// Token ids -> logits [n_outputs, n_vocab].
@@ -40,14 +39,20 @@ struct cohere2 {
 /// Command with experts: a sigmoid router and a shared expert behind the first dense layers.
 struct cohere2moe {
   static constexpr std::string_view name = "cohere2moe";
-  static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope, keys::scales, keys::window,
-                                    keys::experts, keys::more_experts);
+  static constexpr auto keys =
+      join(keys::decoder, keys::layer_norm, keys::rope, keys::scales, keys::window, keys::experts, keys::more_experts);
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
            tensors::gated(bias::none, is_dense), tensors::experts, tensors::shared_experts());
-  static constexpr bool has_rope(const hparams& hp, u32 il) { return il < hp.n_dense_first || windowed_by<4, true>(hp, il); }
-  static constexpr decoder_spec spec{.norm = norm_kind::layer, .parallel = true, .windowed = windowed_by<4, true>,
-                                     .rope_in = has_rope, .router = gating::sigmoid, .router_norm_from_file = true,
+  static constexpr bool has_rope(const hparams& hp, u32 il) {
+    return il < hp.n_dense_first || windowed_by<4, true>(hp, il);
+  }
+  static constexpr decoder_spec spec{.norm = norm_kind::layer,
+                                     .parallel = true,
+                                     .windowed = windowed_by<4, true>,
+                                     .rope_in = has_rope,
+                                     .router = gating::sigmoid,
+                                     .router_norm_from_file = true,
                                      .experts_factor = 0.5f};
 
   /// Token ids -> logits [n_outputs, n_vocab].

@@ -39,8 +39,8 @@ struct phi2 {
   }
 };
 
-/// StableLM (https://arxiv.org/abs/2402.17834): sequential with a norm for each branch, or parallel with one (12B, which
-/// also normalises each head of queries and keys).
+/// StableLM (https://arxiv.org/abs/2402.17834): sequential with a norm for each branch, or parallel with one (12B,
+/// which also normalises each head of queries and keys).
 struct stablelm {
   static constexpr std::string_view name = "stablelm";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope);

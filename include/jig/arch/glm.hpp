@@ -46,7 +46,9 @@ struct glm4moe {
            tensors::head_norms(need::optional), tensors::norm("blk.{}.post_attention_norm"),
            tensors::gated(bias::none, is_dense), tensors::experts, tensors::selection_bias(need::required),
            tensors::shared_experts());
-  static constexpr decoder_spec spec{.rope = rope_kind::neox, .router = gating::sigmoid, .router_norm_from_file = true,
+  static constexpr decoder_spec spec{.rope = rope_kind::neox,
+                                     .router = gating::sigmoid,
+                                     .router_norm_from_file = true,
                                      .ffn_norm = ffn_norm_name::post_attention_norm};
 
   /// Token ids -> logits [n_outputs, n_vocab].

@@ -13,8 +13,11 @@ struct gpt_oss {
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(bias::required, bias::required),
            tensors::sinks(), tensors::norm("blk.{}.post_attention_norm"), tensors::experts_with(bias::required));
-  static constexpr decoder_spec spec{.rope = rope_kind::neox, .act = activation::swiglu_oai, .windowed = windowed_by<2>,
-                                     .router = gating::softmax_chosen, .router_normalize = false,
+  static constexpr decoder_spec spec{.rope = rope_kind::neox,
+                                     .act = activation::swiglu_oai,
+                                     .windowed = windowed_by<2>,
+                                     .router = gating::softmax_chosen,
+                                     .router_normalize = false,
                                      .ffn_norm = ffn_norm_name::post_attention_norm};
   static result<void> complete(hparams& hp) noexcept {
     hp.clamp_expert = 7.0f;

@@ -57,9 +57,9 @@ struct granite_swa {
            tensors::gated(bias::optional, is_dense), tensors::experts,
            tensors::one({"blk.{}.ffn_up_shexp", {d::embd, d::ff_shared_twice}, bias::none, need::required, has_shared}),
            tensors::one({"blk.{}.ffn_down_shexp", {d::ff_shared, d::embd}, bias::none, need::required, has_shared}));
-  static constexpr decoder_spec spec{
-      .windowed = windowed_by<1>, .rope_in = [](const hparams& hp, u32 il) { return hp.rope_pattern[il] != 0; },
-      .logit_scale_divides = true};
+  static constexpr decoder_spec spec{.windowed = windowed_by<1>,
+                                     .rope_in = [](const hparams& hp, u32 il) { return hp.rope_pattern[il] != 0; },
+                                     .logit_scale_divides = true};
 
   /// Token ids -> logits [n_outputs, n_vocab].
   template <class X, class M>

@@ -10,14 +10,14 @@ struct grok {
   static constexpr std::string_view name = "grok";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::scales, keys::softcaps,
                                     keys::attention_output_scale, keys::experts, keys::more_experts);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-           tensors::norm("blk.{}.attn_output_norm"), tensors::norm("blk.{}.ffn_norm"),
-           tensors::one({"blk.{}.ffn_gate", {d::embd, d::ff}, bias::none, need::optional}),
-           tensors::one({"blk.{}.ffn_up", {d::embd, d::ff}, bias::none, need::required, nullptr, {}, "blk.{}.ffn_gate"}),
-           tensors::one({"blk.{}.ffn_down", {d::ff, d::embd}, bias::none, need::required, nullptr, {}, "blk.{}.ffn_gate"}),
-           tensors::experts, tensors::norm("blk.{}.layer_output_norm", bias::none, need::optional),
-           tensors::norm("blk.{}.post_ffw_norm", bias::none, need::optional));
+  static constexpr auto tensors = join(
+      tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
+      tensors::norm("blk.{}.attn_output_norm"), tensors::norm("blk.{}.ffn_norm"),
+      tensors::one({"blk.{}.ffn_gate", {d::embd, d::ff}, bias::none, need::optional}),
+      tensors::one({"blk.{}.ffn_up", {d::embd, d::ff}, bias::none, need::required, nullptr, {}, "blk.{}.ffn_gate"}),
+      tensors::one({"blk.{}.ffn_down", {d::ff, d::embd}, bias::none, need::required, nullptr, {}, "blk.{}.ffn_gate"}),
+      tensors::experts, tensors::norm("blk.{}.layer_output_norm", bias::none, need::optional),
+      tensors::norm("blk.{}.post_ffw_norm", bias::none, need::optional));
   static constexpr decoder_spec spec{
       .rope = rope_kind::neox, .act = activation::gelu, .dense_beside_experts = 0.70710678f};
   static constexpr void defaults(hparams& hp) noexcept {

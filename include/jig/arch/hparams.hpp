@@ -49,11 +49,11 @@ struct hparams {
   per_layer<u32> n_ff = {};
   per_layer<u32> n_head = {};
   per_layer<u32> n_head_kv = {};
-  u32 dim_k = 0;        ///< head size of queries and keys
-  u32 dim_v = 0;        ///< head size of values
+  u32 dim_k = 0;  ///< head size of queries and keys
+  u32 dim_v = 0;  ///< head size of values
   f32 norm_eps = 0.0f;
 
-  u32 n_rot = 0;        ///< rotated values per head
+  u32 n_rot = 0;  ///< rotated values per head
   f32 rope_base = 10000.0f;
   std::string_view rope_scaling_name = {};
   rope_scaling scaling = rope_scaling::none;
@@ -63,34 +63,34 @@ struct hparams {
   f32 rope_beta_fast = 32.0f, rope_beta_slow = 1.0f;
   std::array<u32, 4> rope_sections = {};  ///< pairs that rotate by time, height, width and a fourth position
   f32 rope_alpha = 0.0f;
-  bool rope_interleaved = false;          ///< the sections alternate pair by pair
-  u32 n_ctx_orig = 0;   ///< context length before rope scaling
+  bool rope_interleaved = false;  ///< the sections alternate pair by pair
+  u32 n_ctx_orig = 0;             ///< context length before rope scaling
 
   u32 n_expert = 0;
   u32 n_expert_used = 0;
 
   // Attention beyond the plain form.
-  u32 window = 0;                     ///< a token of a windowed layer sees itself and window - 1 before it
-  u32 chunk = 0;                      ///< a token of a windowed layer sees only its chunk of so many tokens, 0: none
-  per_layer<u32> window_pattern = {}; ///< a period (see layers.hpp), or 1 for each windowed layer
-  f32 rope_base_window = 0.0f;        ///< rope base of windowed layers, 0: as the others
-  f32 attn_scale = 0.0f;              ///< of the scores, 0: 1/sqrt(dim_k)
+  u32 window = 0;                      ///< a token of a windowed layer sees itself and window - 1 before it
+  u32 chunk = 0;                       ///< a token of a windowed layer sees only its chunk of so many tokens, 0: none
+  per_layer<u32> window_pattern = {};  ///< a period (see layers.hpp), or 1 for each windowed layer
+  f32 rope_base_window = 0.0f;         ///< rope base of windowed layers, 0: as the others
+  f32 attn_scale = 0.0f;               ///< of the scores, 0: 1/sqrt(dim_k)
   f32 attn_softcap = 0.0f;
-  f32 clamp_qkv = 0.0f;               ///< q, k, v are clamped to [-c, c]
-  f32 alibi_bias = 0.0f;              ///< largest slope of the linear position bias, 0: none
-  u32 temperature_length = 0;         ///< tokens after which attention's temperature grows
+  f32 clamp_qkv = 0.0f;        ///< q, k, v are clamped to [-c, c]
+  f32 alibi_bias = 0.0f;       ///< largest slope of the linear position bias, 0: none
+  u32 temperature_length = 0;  ///< tokens after which attention's temperature grows
   f32 temperature_scale = 0.0f;
   f32 yarn_log_multiplier = 0.0f;
 
-  f32 attn_output_scale = 0.0f;       ///< of attention's result, 0: none
-  u32 n_rot_window = 0;               ///< rotated values in windowed layers, 0: as the others
-  per_layer<u32> rope_pattern = 1;    ///< 1 for each layer with rope
+  f32 attn_output_scale = 0.0f;                         ///< of attention's result, 0: none
+  u32 n_rot_window = 0;                                 ///< rotated values in windowed layers, 0: as the others
+  per_layer<u32> rope_pattern = 1;                      ///< 1 for each layer with rope
   per_layer<f32> clamp_expert = {}, clamp_shared = {};  ///< limits of gated activations, 0: none
   per_layer<f32> xielu_alpha_n = {}, xielu_alpha_p = {}, xielu_beta = {}, xielu_eps = {};
-  f32 post_norm_eps = 0.0f;           ///< of norms behind branches, 0: norm_eps
-  f32 qk_norm_eps = 0.0f;             ///< of norms of queries and keys, 0: norm_eps
-  bool norm_behind = false;           ///< norms stand behind the branches
-  bool parallel = false;              ///< attention and feed-forward read the same state
+  f32 post_norm_eps = 0.0f;  ///< of norms behind branches, 0: norm_eps
+  f32 qk_norm_eps = 0.0f;    ///< of norms of queries and keys, 0: norm_eps
+  bool norm_behind = false;  ///< norms stand behind the branches
+  bool parallel = false;     ///< attention and feed-forward read the same state
 
   // Scales of the residual stream and the ends.
   f32 embedding_scale = 0.0f;  ///< 0: none, here and below
@@ -99,14 +99,14 @@ struct hparams {
   f32 final_softcap = 0.0f;
 
   // Experts beyond the plain form.
-  u32 n_ff_expert = 0;         ///< width of an expert, 0: n_ff
-  u32 n_ff_shared = 0;         ///< width of the shared expert, 0: n_expert_shared times an expert's
+  u32 n_ff_expert = 0;  ///< width of an expert, 0: n_ff
+  u32 n_ff_shared = 0;  ///< width of the shared expert, 0: n_expert_shared times an expert's
   u32 n_expert_shared = 0;
-  u32 n_dense_first = 0;       ///< the first layers are dense
-  u32 moe_step = 0;            ///< every so many layers has experts
-  u32 expert_gating = 0;       ///< 1 softmax, 2 sigmoid, 3 softmax over the chosen, 4 sqrt(softplus); 0: the family's
-  bool expert_norm = false;    ///< chosen weights are divided by their sum
-  f32 expert_scale = 0.0f;     ///< and multiplied by this
+  u32 n_dense_first = 0;     ///< the first layers are dense
+  u32 moe_step = 0;          ///< every so many layers has experts
+  u32 expert_gating = 0;     ///< 1 softmax, 2 sigmoid, 3 softmax over the chosen, 4 sqrt(softplus); 0: the family's
+  bool expert_norm = false;  ///< chosen weights are divided by their sum
+  f32 expert_scale = 0.0f;   ///< and multiplied by this
   u32 n_expert_groups = 0, n_expert_groups_used = 0;
   u32 experts_per_group = 0, n_ff_chunk = 0;  ///< GroveMoE: experts that share a smaller one, and its width
   f32 expert_group_scale = 0.0f;
@@ -124,7 +124,8 @@ constexpr rope_args make_rope_args(const hparams& hp, const weight& factors) noe
   a.factors = factors;
   a.sections = hp.rope_sections;
   a.interleaved = hp.rope_interleaved;
-  if ((hp.scaling == rope_scaling::linear || hp.scaling == rope_scaling::yarn) && hp.rope_factor != 0.0f) a.freq_scale = 1.0f / hp.rope_factor;
+  if ((hp.scaling == rope_scaling::linear || hp.scaling == rope_scaling::yarn) && hp.rope_factor != 0.0f)
+    a.freq_scale = 1.0f / hp.rope_factor;
   if (hp.scaling == rope_scaling::yarn) a.ext_factor = hp.rope_ext_factor;
   if (a.ext_factor != 0.0f && hp.yarn_log_multiplier != 0.0f && !std::is_constant_evaluated()) {
     // YaRN's factor 0.1 ln(s) + 1 of cos and sin, relative to the same with the model's own multiplier.

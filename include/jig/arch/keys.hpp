@@ -14,14 +14,14 @@ namespace jig {
 class key_field {
  public:
   enum class kind : u8 { number, real, text, flag, numbers, reals, four };
-  constexpr key_field(u32 hparams::*p) noexcept : kind_(kind::number), number_(p) {}
-  constexpr key_field(f32 hparams::*p) noexcept : kind_(kind::real), real_(p) {}
-  constexpr key_field(std::string_view hparams::*p) noexcept : kind_(kind::text), text_(p) {}
-  constexpr key_field(bool hparams::*p) noexcept : kind_(kind::flag), flag_(p) {}
-  constexpr key_field(per_layer<u32> hparams::*p) noexcept : kind_(kind::numbers), numbers_(p) {}
-  constexpr key_field(per_layer<f32> hparams::*p) noexcept : kind_(kind::reals), reals_(p) {}
+  constexpr key_field(u32 hparams::* p) noexcept : kind_(kind::number), number_(p) {}
+  constexpr key_field(f32 hparams::* p) noexcept : kind_(kind::real), real_(p) {}
+  constexpr key_field(std::string_view hparams::* p) noexcept : kind_(kind::text), text_(p) {}
+  constexpr key_field(bool hparams::* p) noexcept : kind_(kind::flag), flag_(p) {}
+  constexpr key_field(per_layer<u32> hparams::* p) noexcept : kind_(kind::numbers), numbers_(p) {}
+  constexpr key_field(per_layer<f32> hparams::* p) noexcept : kind_(kind::reals), reals_(p) {}
 
-  constexpr key_field(std::array<u32, 4> hparams::*p) noexcept : kind_(kind::four), four_(p) {}
+  constexpr key_field(std::array<u32, 4> hparams::* p) noexcept : kind_(kind::four), four_(p) {}
 
   constexpr kind type() const noexcept { return kind_; }
   constexpr u32& number(hparams& hp) const noexcept { return hp.*number_; }
@@ -35,13 +35,13 @@ class key_field {
  private:
   kind kind_;
   union {
-    u32 hparams::*number_;
-    f32 hparams::*real_;
-    std::string_view hparams::*text_;
-    bool hparams::*flag_;
-    per_layer<u32> hparams::*numbers_;
-    per_layer<f32> hparams::*reals_;
-    std::array<u32, 4> hparams::*four_;
+    u32 hparams::* number_;
+    f32 hparams::* real_;
+    std::string_view hparams::* text_;
+    bool hparams::* flag_;
+    per_layer<u32> hparams::* numbers_;
+    per_layer<f32> hparams::* reals_;
+    std::array<u32, 4> hparams::* four_;
   };
 };
 
@@ -53,7 +53,7 @@ struct key_row {
   key_field field;
   need presence = need::optional;
   f64 min = 0.0;
-  f64 max = 0.0;  ///< 0 with min 0: any value that the type holds (reals: any finite value)
+  f64 max = 0.0;           ///< 0 with min 0: any value that the type holds (reals: any finite value)
   bool no_prefix = false;  ///< the file's key is the name alone
 };
 

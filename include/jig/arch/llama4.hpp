@@ -18,10 +18,14 @@ struct llama4 {
            tensors::shared_experts());
   static constexpr bool has_rope(const hparams& hp, u32 il) { return hp.chunk == 0 || (il + 1) % 4 != 0; }
   static constexpr decoder_spec spec{
-      .windowed = [](const hparams& hp, u32 il) { return hp.chunk != 0 && windowed_by<4>(hp, il); }, .rope_in = has_rope,
-      .router = gating::sigmoid, .router_normalize = false, .router_weighs_input = true,
+      .windowed = [](const hparams& hp, u32 il) { return hp.chunk != 0 && windowed_by<4>(hp, il); },
+      .rope_in = has_rope,
+      .router = gating::sigmoid,
+      .router_normalize = false,
+      .router_weighs_input = true,
       .plain_qk_norm = [](const hparams& hp, u32 il) { return hp.n_expert != 128 && has_rope(hp, il); },
-      .temperature_in = [](const hparams& hp, u32 il) { return !has_rope(hp, il); }, .temperature_offset = 1};
+      .temperature_in = [](const hparams& hp, u32 il) { return !has_rope(hp, il); },
+      .temperature_offset = 1};
   static constexpr void defaults(hparams& hp) noexcept { hp.window = ~u32{0}; }
   static constexpr result<void> complete(hparams& hp) noexcept {
     if (hp.window == 0) return {};  // a file that says "no window" means rope and full attention everywhere

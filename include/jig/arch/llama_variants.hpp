@@ -10,9 +10,8 @@ namespace jig::arch {
 struct exaone {
   static constexpr std::string_view name = "exaone";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::rope_factors, tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-           tensors::norm("blk.{}.ffn_norm"), tensors::gated());
+  static constexpr auto tensors = join(tensors::decoder(), tensors::rope_factors, tensors::norm("blk.{}.attn_norm"),
+                                       tensors::attention(), tensors::norm("blk.{}.ffn_norm"), tensors::gated());
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
 
   /// Token ids -> logits [n_outputs, n_vocab].
@@ -26,9 +25,8 @@ struct exaone {
 struct arcee {
   static constexpr std::string_view name = "arcee";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::rope_factors, tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-           tensors::norm("blk.{}.ffn_norm"), tensors::plain());
+  static constexpr auto tensors = join(tensors::decoder(), tensors::rope_factors, tensors::norm("blk.{}.attn_norm"),
+                                       tensors::attention(), tensors::norm("blk.{}.ffn_norm"), tensors::plain());
   static constexpr decoder_spec spec{.act = activation::relu_sqr};
 
   /// Token ids -> logits [n_outputs, n_vocab].
@@ -42,9 +40,8 @@ struct arcee {
 struct maincoder {
   static constexpr std::string_view name = "maincoder";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::head_norms(),
-           tensors::norm("blk.{}.ffn_norm"), tensors::gated());
+  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
+                                       tensors::head_norms(), tensors::norm("blk.{}.ffn_norm"), tensors::gated());
   static constexpr decoder_spec spec{.qk_norm_after_rope = true};
 
   /// Token ids -> logits [n_outputs, n_vocab].
@@ -106,9 +103,8 @@ struct pangu_embedded {
 struct baichuan {
   static constexpr std::string_view name = "baichuan";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-           tensors::norm("blk.{}.ffn_norm"), tensors::gated());
+  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
+                                       tensors::norm("blk.{}.ffn_norm"), tensors::gated());
   static constexpr decoder_spec spec{.rope_in = [](const hparams& hp, u32) { return hp.n_layer == 32; }};
   static constexpr result<void> complete(hparams& hp) {
     hp.alibi_bias = hp.n_layer == 40 ? 8.0f : 0.0f;
@@ -208,8 +204,9 @@ struct exaone4 {
       join(tensors::decoder(), tensors::rope_factors, tensors::attention(), tensors::head_norms(),
            tensors::norm("blk.{}.post_attention_norm"), tensors::gated(), tensors::norm("blk.{}.post_ffw_norm"));
   static constexpr decoder_spec spec{
-      .rope = rope_kind::neox, .windowed = windowed_by<4>,
-      .rope_in = [](const hparams& hp, u32 il) { return hp.window == 0 || windowed_by<4>(hp, il); }};
+      .rope = rope_kind::neox, .windowed = windowed_by<4>, .rope_in = [](const hparams& hp, u32 il) {
+        return hp.window == 0 || windowed_by<4>(hp, il);
+      }};
   static constexpr result<void> complete(hparams& hp) {
     if (hp.n_layer != 64) hp.window = 0;
     else if (hp.window == 0) hp.window = 4096;
@@ -316,10 +313,10 @@ struct apertus {
 struct plamo3 {
   static constexpr std::string_view name = "plamo3";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::window);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::head_norms(),
-           tensors::norm("blk.{}.post_attention_norm", bias::none, need::required, ""), tensors::norm("blk.{}.ffn_norm"),
-           tensors::fused_gated, tensors::norm("blk.{}.post_ffw_norm", bias::none, need::required, ""));
+  static constexpr auto tensors = join(
+      tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::head_norms(),
+      tensors::norm("blk.{}.post_attention_norm", bias::none, need::required, ""), tensors::norm("blk.{}.ffn_norm"),
+      tensors::fused_gated, tensors::norm("blk.{}.post_ffw_norm", bias::none, need::required, ""));
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .windowed = windowed_by<8>};
 
   /// Token ids -> logits [n_outputs, n_vocab].
@@ -357,12 +354,12 @@ struct cogvlm {
   static constexpr std::string_view name = "cogvlm";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::norm("blk.{}.ffn_norm"),
-           tensors::gated(), std::array{tensor_row{"blk.{}.vis_attn_qkv", {d::embd, d::qkv}},
-                                        tensor_row{"blk.{}.vis_attn_output", {d::attn_out, d::embd}},
-                                        tensor_row{"blk.{}.vis_gate", {d::embd, d::ff}},
-                                        tensor_row{"blk.{}.vis_up", {d::embd, d::ff}},
-                                        tensor_row{"blk.{}.vis_down", {d::ff, d::embd}}});
+      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
+           tensors::norm("blk.{}.ffn_norm"), tensors::gated(),
+           std::array{tensor_row{"blk.{}.vis_attn_qkv", {d::embd, d::qkv}},
+                      tensor_row{"blk.{}.vis_attn_output", {d::attn_out, d::embd}},
+                      tensor_row{"blk.{}.vis_gate", {d::embd, d::ff}}, tensor_row{"blk.{}.vis_up", {d::embd, d::ff}},
+                      tensor_row{"blk.{}.vis_down", {d::ff, d::embd}}});
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
   static constexpr result<void> complete(hparams& hp) {
     hp.rope_base = 10000.0f;
@@ -381,9 +378,8 @@ struct cogvlm {
 struct chameleon {
   static constexpr std::string_view name = "chameleon";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::norm_behind);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::norms_per_head,
-           tensors::norm("blk.{}.ffn_norm"), tensors::gated());
+  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
+                                       tensors::norms_per_head, tensors::norm("blk.{}.ffn_norm"), tensors::gated());
   static constexpr decoder_spec spec{.qk_norm = norm_kind::layer};
   static constexpr result<void> complete(hparams& hp) {
     hp.qk_norm_eps = 1e-5f;

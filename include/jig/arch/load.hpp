@@ -46,7 +46,8 @@ result<void> read_per_layer(const gguf::value& found, const key_row& row, u32 n_
 }
 
 /// One key into its field. Absent optional keys leave the field as it is.
-inline result<void> read_key(const gguf::file_set& file, std::string_view arch, const key_row& row, hparams& hp) noexcept {
+inline result<void> read_key(const gguf::file_set& file, std::string_view arch, const key_row& row,
+                             hparams& hp) noexcept {
   const name_text key = row.no_prefix ? name_text(row.name) : key_name(arch, row.name);
   const auto found = file.find(key.view());
   if (!found) return row.presence == need::required ? result<void>(found.error()) : result<void>();
@@ -95,7 +96,9 @@ inline result<u32> read_vocab_size(const gguf::file_set& file, std::string_view 
 
 /// Sizes of heads: explicit, or n_embd / n_head.
 inline result<void> complete_heads(std::string_view arch, bool has_kv_key, hparams& hp) noexcept {
-  const auto bad = [&](std::string_view key, u64 got) { return fail(errc::inconsistent, key_name(arch, key).view()).got(got); };
+  const auto bad = [&](std::string_view key, u64 got) {
+    return fail(errc::inconsistent, key_name(arch, key).view()).got(got);
+  };
   if (!has_kv_key) hp.n_head_kv = hp.n_head;
   for (u32 il = 0; il < hp.n_layer; ++il) {
     if (hp.n_head_kv[il] == 0 ? hp.n_head[il] != 0 : hp.n_head[il] % hp.n_head_kv[il] != 0)
@@ -130,7 +133,8 @@ inline result<void> complete_rope(std::string_view arch, hparams& hp) noexcept {
 inline result<void> check_expert_groups(std::string_view arch, const hparams& hp) noexcept {
   const u32 groups = hp.n_expert_groups;
   if (groups <= 1) return {};
-  if (hp.n_expert % groups != 0) return fail(errc::inconsistent, key_name(arch, "expert_group_count").view()).got(groups);
+  if (hp.n_expert % groups != 0)
+    return fail(errc::inconsistent, key_name(arch, "expert_group_count").view()).got(groups);
   const u32 used = hp.n_expert_groups_used;
   if (used == 0 || used > groups || hp.n_expert / groups * used < hp.n_expert_used)
     return fail(errc::inconsistent, key_name(arch, "expert_group_used_count").view()).got(used);
@@ -151,7 +155,8 @@ result<weight> check_tensor(const gguf::tensor_info& info, const std::array<u64,
 }
 
 /// The table's shape of a row in layer il, 1 where it has no dimension. Empty if a dimension exceeds 32 bits or is 0.
-inline result<std::array<u64, 3>> row_shape(const tensor_row& row, const hparams& hp, u32 il, std::string_view name) noexcept {
+inline result<std::array<u64, 3>> row_shape(const tensor_row& row, const hparams& hp, u32 il,
+                                            std::string_view name) noexcept {
   std::array<u64, 3> shape = {1, 1, 1};
   for (u32 i = 0; i < 3 && row.shape[i]; ++i) {
     shape[i] = row.shape[i](hp, il);
@@ -225,17 +230,20 @@ result<bound_model<Arch>> bind(const gguf::file_set& file, const hparams& hp, st
   if (slots.size() < slot_map<Arch>::count(hp)) return fail(errc::buffer_too_small, "weight slots").got(slots.size());
   for (weight& w : slots) w = {};
   u64 found = 0;
-  JIG_CHECK(for_each_tensor<Arch>(hp, [&](const tensor_row& row, u32 il, std::string_view name,
-                                          const std::array<u64, 3>& shape, u32 slot, bool required,
-                                          bool must_be_f32) -> result<void> {
-    if (!row.unless.empty() && file.has_tensor(tensor_name(row.unless, il, ".weight").view())) return {};
-    if (!row.with.empty() && !file.has_tensor(tensor_name(row.with, il, ".weight").view())) return {};
-    const auto info = file.find_tensor(name);
-    if (!info) return required ? result<void>(info.error()) : result<void>();
-    JIG_TRY(slots[slot], detail::check_tensor<Quants>(*info, shape, must_be_f32));
-    ++found;
-    return {};
-  }));
+  JIG_CHECK(
+      for_each_tensor<Arch>(hp,
+                            [&](const tensor_row& row, u32 il, std::string_view name, const std::array<u64, 3>& shape,
+                                u32 slot, bool required, bool must_be_f32) -> result<void> {
+                              if (!row.unless.empty() && file.has_tensor(tensor_name(row.unless, il, ".weight").view()))
+                                return {};
+                              if (!row.with.empty() && !file.has_tensor(tensor_name(row.with, il, ".weight").view()))
+                                return {};
+                              const auto info = file.find_tensor(name);
+                              if (!info) return required ? result<void>(info.error()) : result<void>();
+                              JIG_TRY(slots[slot], detail::check_tensor<Quants>(*info, shape, must_be_f32));
+                              ++found;
+                              return {};
+                            }));
   // Whatever was not bound is not the architecture's; ".input_scale" describes activations and enters no product.
   if (found != file.tensors().size()) {
     for (const gguf::tensor_info& info : file.tensors()) {

@@ -9,9 +9,9 @@ namespace jig::arch {
 struct deepseek {
   static constexpr std::string_view name = "deepseek";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::experts, keys::more_experts);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::norm("blk.{}.ffn_norm"),
-           tensors::gated(bias::none, is_dense), tensors::experts, tensors::shared_experts());
+  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
+                                       tensors::norm("blk.{}.ffn_norm"), tensors::gated(bias::none, is_dense),
+                                       tensors::experts, tensors::shared_experts());
   static constexpr decoder_spec spec{.router_normalize = false};
 
   /// Token ids -> logits [n_outputs, n_vocab].
@@ -78,7 +78,8 @@ struct dots1 : bailingmoe2 {
 struct hy_v3 {
   static constexpr std::string_view name = "hy_v3";
   static constexpr auto keys = deepseek::keys;
-  static constexpr auto tensors = join(deepseek::tensors, tensors::head_norms(), tensors::selection_bias(need::optional, ""));
+  static constexpr auto tensors =
+      join(deepseek::tensors, tensors::head_norms(), tensors::selection_bias(need::optional, ""));
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .router = gating::sigmoid, .router_norm_from_file = true};
 
   /// Token ids -> logits [n_outputs, n_vocab].
@@ -124,11 +125,9 @@ struct minimax_m2 {
 /// DBRX: layer norms without bias, clamped projections, the norm of the feed-forward named attn_output_norm.
 struct dbrx {
   static constexpr std::string_view name = "dbrx";
-  static constexpr auto keys =
-      join(keys::decoder, keys::layer_norm, keys::rope, keys::attention_extras, keys::experts);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-           tensors::norm("blk.{}.attn_output_norm"), tensors::experts);
+  static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope, keys::attention_extras, keys::experts);
+  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
+                                       tensors::norm("blk.{}.attn_output_norm"), tensors::experts);
   static constexpr decoder_spec spec{
       .norm = norm_kind::layer, .rope = rope_kind::neox, .ffn_norm = ffn_norm_name::attn_output_norm};
 
@@ -146,12 +145,14 @@ struct smallthinker {
   static constexpr std::string_view name = "smallthinker";
   static constexpr auto keys =
       join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::experts, keys::more_experts);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::norm("blk.{}.ffn_norm"),
-           tensors::experts);
+  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
+                                       tensors::norm("blk.{}.ffn_norm"), tensors::experts);
   static constexpr decoder_spec spec{
-      .rope = rope_kind::neox, .act = activation::relu, .windowed = windowed_by<4, true>,
-      .rope_in = [](const hparams& hp, u32 il) { return hp.window == 0 || hp.n_layer == 4 || il % 4 != 0; }, .route_before_attention = true};
+      .rope = rope_kind::neox,
+      .act = activation::relu,
+      .windowed = windowed_by<4, true>,
+      .rope_in = [](const hparams& hp, u32 il) { return hp.window == 0 || hp.n_layer == 4 || il % 4 != 0; },
+      .route_before_attention = true};
   static constexpr result<void> complete(hparams& hp) noexcept {
     if (hp.window != 0) hp.window = 4096;
     return {};
@@ -172,9 +173,11 @@ struct afmoe {
   static constexpr auto tensors =
       join(bailingmoe2::tensors, tensors::one({"blk.{}.attn_gate", {d::embd, d::attn_out}}),
            tensors::norm("blk.{}.post_attention_norm"), tensors::norm("blk.{}.post_ffw_norm"));
-  static constexpr decoder_spec spec{
-      .rope = rope_kind::neox, .windowed = windowed_by<4>, .rope_in = [](const hparams&, u32 il) { return (il + 1) % 4 != 0; },
-      .router = gating::sigmoid, .router_norm_from_file = true};
+  static constexpr decoder_spec spec{.rope = rope_kind::neox,
+                                     .windowed = windowed_by<4>,
+                                     .rope_in = [](const hparams&, u32 il) { return (il + 1) % 4 != 0; },
+                                     .router = gating::sigmoid,
+                                     .router_norm_from_file = true};
   static result<void> complete(hparams& hp) noexcept {
     hp.embedding_scale = std::sqrt(static_cast<f32>(hp.n_embd));
     return {};
@@ -192,9 +195,8 @@ struct mellum {
   static constexpr std::string_view name = "mellum";
   static constexpr auto keys =
       join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::experts, keys::more_experts);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::head_norms(),
-           tensors::norm("blk.{}.ffn_norm"), tensors::experts);
+  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
+                                       tensors::head_norms(), tensors::norm("blk.{}.ffn_norm"), tensors::experts);
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .windowed = windowed_by<4>, .window_unscaled = true};
   static constexpr result<void> complete(hparams& hp) noexcept {
     hp.rope_base_window = 0.0f;  // in files, but the models do not use it
@@ -229,8 +231,8 @@ struct exaone_moe {
   static constexpr std::string_view name = "exaone-moe";
   static constexpr auto keys = join(deepseek::keys, keys::window);
   static constexpr auto tensors = join(bailingmoe2::tensors, tensors::rope_factors);
-  static constexpr decoder_spec spec{.rope = rope_kind::neox, .windowed = windowed_by<4>, .rope_in = windowed_by<4>,
-                                     .router_norm_from_file = true};
+  static constexpr decoder_spec spec{
+      .rope = rope_kind::neox, .windowed = windowed_by<4>, .rope_in = windowed_by<4>, .router_norm_from_file = true};
 
   /// Token ids -> logits [n_outputs, n_vocab].
   template <class X, class M>
@@ -246,8 +248,8 @@ struct mimo2 {
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::value_scale,
                                     keys::experts, keys::more_experts);
   static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-           tensors::sinks(need::optional), tensors::norm("blk.{}.ffn_norm"), tensors::dense_or_experts);
+      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::sinks(need::optional),
+           tensors::norm("blk.{}.ffn_norm"), tensors::dense_or_experts);
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .windowed = windowed_by<0>, .router = gating::sigmoid};
   static constexpr result<void> complete(hparams& hp) noexcept {
     hp.expert_gating = 0;  // always sigmoid, whatever the file says
@@ -265,15 +267,16 @@ struct mimo2 {
 /// SwiGLU.
 struct step35 {
   static constexpr std::string_view name = "step35";
-  static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::experts,
-                                    keys::more_experts, keys::clamps);
+  static constexpr auto keys =
+      join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::experts, keys::more_experts, keys::clamps);
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::rope_factors, tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-           tensors::head_norms(need::optional), tensors::one({"blk.{}.attn_gate", {d::embd, d::head}, bias::none, need::optional}),
+           tensors::head_norms(need::optional),
+           tensors::one({"blk.{}.attn_gate", {d::embd, d::head}, bias::none, need::optional}),
            tensors::norm("blk.{}.ffn_norm"), tensors::dense_or_experts,
            tensors::shared_experts(nullptr, "blk.{}.ffn_gate_inp"));
-  static constexpr decoder_spec spec{.rope = rope_kind::neox, .windowed = windowed_by<0>, .router = gating::sigmoid,
-                                     .router_norm_from_file = true};
+  static constexpr decoder_spec spec{
+      .rope = rope_kind::neox, .windowed = windowed_by<0>, .router = gating::sigmoid, .router_norm_from_file = true};
   static constexpr result<void> complete(hparams& hp) noexcept {
     hp.n_rot_window = hp.n_rot;
     hp.n_rot /= 2;
@@ -293,11 +296,15 @@ struct laguna {
   static constexpr std::string_view name = "laguna";
   static constexpr auto keys =
       join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::experts, keys::more_experts);
-  static constexpr u64 gate_width(const hparams& hp, u32 il) { return hp.window != 0 ? d::head(hp, il) : d::attn_out(hp, il); }
-  static constexpr auto tensors =
-      join(bailingmoe2::tensors, tensors::one({"blk.{}.attn_gate", {d::embd, gate_width}}));
-  static constexpr decoder_spec spec{.rope = rope_kind::neox, .windowed = windowed_by<4, true>, .window_unscaled = true,
-                                     .router = gating::sigmoid, .router_norm_from_file = true,
+  static constexpr u64 gate_width(const hparams& hp, u32 il) {
+    return hp.window != 0 ? d::head(hp, il) : d::attn_out(hp, il);
+  }
+  static constexpr auto tensors = join(bailingmoe2::tensors, tensors::one({"blk.{}.attn_gate", {d::embd, gate_width}}));
+  static constexpr decoder_spec spec{.rope = rope_kind::neox,
+                                     .windowed = windowed_by<4, true>,
+                                     .window_unscaled = true,
+                                     .router = gating::sigmoid,
+                                     .router_norm_from_file = true,
                                      .attn_gate = activation::softplus};
 
   /// Token ids -> logits [n_outputs, n_vocab].
@@ -311,11 +318,11 @@ struct laguna {
 struct arctic {
   static constexpr std::string_view name = "arctic";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::experts);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::norm("blk.{}.ffn_norm"),
-           std::array{tensor_row{"blk.{}.ffn_gate", {d::embd, d::embd}}, tensor_row{"blk.{}.ffn_up", {d::embd, d::embd}},
-                      tensor_row{"blk.{}.ffn_down", {d::embd, d::embd}}},
-           tensors::norm("blk.{}.ffn_norm_exps"), tensors::experts);
+  static constexpr auto tensors = join(
+      tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::norm("blk.{}.ffn_norm"),
+      std::array{tensor_row{"blk.{}.ffn_gate", {d::embd, d::embd}}, tensor_row{"blk.{}.ffn_up", {d::embd, d::embd}},
+                 tensor_row{"blk.{}.ffn_down", {d::embd, d::embd}}},
+      tensors::norm("blk.{}.ffn_norm_exps"), tensors::experts);
   static constexpr decoder_spec spec{};
 
   /// Token ids -> logits [n_outputs, n_vocab].
@@ -346,16 +353,17 @@ struct arctic {
 /// read the experts' result.
 struct grovemoe {
   static constexpr std::string_view name = "grovemoe";
-  static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::experts, keys::more_experts,
-                                    keys::grouped_experts);
-  static constexpr u64 n_chunk(const hparams& hp, u32) { return hp.n_expert / (hp.experts_per_group ? hp.experts_per_group : 1); }
+  static constexpr auto keys =
+      join(keys::decoder, keys::rms_norm, keys::rope, keys::experts, keys::more_experts, keys::grouped_experts);
+  static constexpr u64 n_chunk(const hparams& hp, u32) {
+    return hp.n_expert / (hp.experts_per_group ? hp.experts_per_group : 1);
+  }
   static constexpr u64 ff_chunk(const hparams& hp, u32) { return hp.n_ff_chunk; }
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::head_norms(),
-           tensors::norm("blk.{}.ffn_norm"), tensors::experts,
-           std::array{tensor_row{"blk.{}.ffn_gate_chexps", {d::embd, ff_chunk, n_chunk}},
-                      tensor_row{"blk.{}.ffn_up_chexps", {d::embd, ff_chunk, n_chunk}},
-                      tensor_row{"blk.{}.ffn_down_chexps", {ff_chunk, d::embd, n_chunk}}});
+  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
+                                       tensors::head_norms(), tensors::norm("blk.{}.ffn_norm"), tensors::experts,
+                                       std::array{tensor_row{"blk.{}.ffn_gate_chexps", {d::embd, ff_chunk, n_chunk}},
+                                                  tensor_row{"blk.{}.ffn_up_chexps", {d::embd, ff_chunk, n_chunk}},
+                                                  tensor_row{"blk.{}.ffn_down_chexps", {ff_chunk, d::embd, n_chunk}}});
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
   static constexpr result<void> complete(hparams& hp) noexcept {
     if (hp.experts_per_group == 0 || hp.n_expert % hp.experts_per_group != 0)
@@ -374,7 +382,8 @@ struct grovemoe {
       shared.per_group = hp.experts_per_group;
       const u32 chunks = hp.n_expert / hp.experts_per_group;
       if (shared.n_used > chunks) shared.n_used = chunks;
-      value g = x.experts(y, scores, m.get(gate_chunk, il), m.get(up_chunk, il), m.get(down_chunk, il), spec.act, shared);
+      value g =
+          x.experts(y, scores, m.get(gate_chunk, il), m.get(up_chunk, il), m.get(down_chunk, il), spec.act, shared);
       x.add(y, g, hp.expert_group_scale);
       return y;
     });

@@ -42,9 +42,8 @@ struct olmo2 {
 struct olmoe {
   static constexpr std::string_view name = "olmoe";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::experts);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::wide_qk_norms,
-           tensors::norm("blk.{}.ffn_norm"), tensors::experts);
+  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
+                                       tensors::wide_qk_norms, tensors::norm("blk.{}.ffn_norm"), tensors::experts);
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .router_normalize = false};
 
   /// Token ids -> logits [n_outputs, n_vocab].
@@ -58,9 +57,8 @@ struct olmoe {
 struct openelm {
   static constexpr std::string_view name = "openelm";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::head_norms(),
-           tensors::norm("blk.{}.ffn_norm"), tensors::gated());
+  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
+                                       tensors::head_norms(), tensors::norm("blk.{}.ffn_norm"), tensors::gated());
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
 
   /// Token ids -> logits [n_outputs, n_vocab].

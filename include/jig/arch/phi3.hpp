@@ -8,9 +8,8 @@ namespace jig::arch {
 struct phi3 {
   static constexpr std::string_view name = "phi3";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::longrope_factors, tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-           tensors::norm("blk.{}.ffn_norm"), tensors::fused_gated);
+  static constexpr auto tensors = join(tensors::decoder(), tensors::longrope_factors, tensors::norm("blk.{}.attn_norm"),
+                                       tensors::attention(), tensors::norm("blk.{}.ffn_norm"), tensors::fused_gated);
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
 
   /// Token ids -> logits [n_outputs, n_vocab].

@@ -117,9 +117,9 @@ struct tensor_row {
   std::array<dim_fn, 3> shape;
   bias with_bias = bias::none;
   need presence = need::required;
-  layer_test when = nullptr;     ///< null: in every layer
-  std::string_view unless = {};  ///< absent if this tensor is there instead
-  std::string_view with = {};    ///< absent unless this tensor is there
+  layer_test when = nullptr;            ///< null: in every layer
+  std::string_view unless = {};         ///< absent if this tensor is there instead
+  std::string_view with = {};           ///< absent unless this tensor is there
   std::string_view ending = ".weight";  ///< of the tensor itself in the file
   bool plain_numbers = false;           ///< f32 values that no product reads, whatever the shape
 
@@ -181,8 +181,10 @@ inline constexpr std::array wide_qk_norms = {
 
 /// Norms with weights of their own for each head.
 inline constexpr std::array norms_per_head = {
-    tensor_row{"blk.{}.attn_q_norm", {d::head_k, d::head}, bias::none, need::optional, nullptr, {}, {}, ".weight", true},
-    tensor_row{"blk.{}.attn_k_norm", {d::head_k, d::head_kv}, bias::none, need::optional, nullptr, {}, {}, ".weight", true},
+    tensor_row{
+        "blk.{}.attn_q_norm", {d::head_k, d::head}, bias::none, need::optional, nullptr, {}, {}, ".weight", true},
+    tensor_row{
+        "blk.{}.attn_k_norm", {d::head_k, d::head_kv}, bias::none, need::optional, nullptr, {}, {}, ".weight", true},
 };
 
 /// Attention sinks: a score per head.
@@ -225,11 +227,26 @@ inline constexpr std::array dense_or_experts = {
     tensor_row{"blk.{}.ffn_up", {d::embd, d::ff}, bias::none, need::required, nullptr, "blk.{}.ffn_gate_inp"},
     tensor_row{"blk.{}.ffn_down", {d::ff, d::embd}, bias::none, need::required, nullptr, "blk.{}.ffn_gate_inp"},
     tensor_row{"blk.{}.exp_probs_b", {d::expert}, bias::none, need::optional, nullptr, {}, {}, ".bias"},
-    tensor_row{"blk.{}.ffn_gate_exps", {d::embd, d::ff_expert, d::expert}, bias::none, need::required, nullptr, {},
+    tensor_row{"blk.{}.ffn_gate_exps",
+               {d::embd, d::ff_expert, d::expert},
+               bias::none,
+               need::required,
+               nullptr,
+               {},
                "blk.{}.ffn_gate_inp"},
-    tensor_row{"blk.{}.ffn_up_exps", {d::embd, d::ff_expert, d::expert}, bias::none, need::required, nullptr, {},
+    tensor_row{"blk.{}.ffn_up_exps",
+               {d::embd, d::ff_expert, d::expert},
+               bias::none,
+               need::required,
+               nullptr,
+               {},
                "blk.{}.ffn_gate_inp"},
-    tensor_row{"blk.{}.ffn_down_exps", {d::ff_expert, d::embd, d::expert}, bias::none, need::required, nullptr, {},
+    tensor_row{"blk.{}.ffn_down_exps",
+               {d::ff_expert, d::embd, d::expert},
+               bias::none,
+               need::required,
+               nullptr,
+               {},
                "blk.{}.ffn_gate_inp"},
 };
 

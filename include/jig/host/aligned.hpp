@@ -15,7 +15,8 @@ class aligned_bytes {
   static constexpr usize alignment = 64;
 
   aligned_bytes() noexcept = default;
-  aligned_bytes(aligned_bytes&& o) noexcept : data_(std::exchange(o.data_, nullptr)), size_(std::exchange(o.size_, 0)) {}
+  aligned_bytes(aligned_bytes&& o) noexcept
+      : data_(std::exchange(o.data_, nullptr)), size_(std::exchange(o.size_, 0)) {}
   aligned_bytes& operator=(aligned_bytes&& o) noexcept {
     std::swap(data_, o.data_);
     std::swap(size_, o.size_);
@@ -27,7 +28,8 @@ class aligned_bytes {
   static result<aligned_bytes> make(u64 bytes, std::string_view what) noexcept {
     aligned_bytes b;
     if (bytes <= static_cast<u64>(~usize{0} >> 1))
-      b.data_ = static_cast<u8*>(::operator new[](static_cast<usize>(bytes), std::align_val_t{alignment}, std::nothrow));
+      b.data_ =
+          static_cast<u8*>(::operator new[](static_cast<usize>(bytes), std::align_val_t{alignment}, std::nothrow));
     if (b.data_ == nullptr) return fail(errc::out_of_memory, what).got(bytes);
     b.size_ = static_cast<usize>(bytes);
     return b;

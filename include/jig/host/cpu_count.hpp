@@ -145,7 +145,7 @@ inline std::vector<std::string_view> words(std::string_view line) {
   return out;
 }
 
-/// The whole file, or nothing if it cannot be read. (C streams: std::ifstream would add 400 KB of locales to a program.)
+/// The whole file, or nothing if it cannot be read. (C streams: std::ifstream would add 400 KB of locales.)
 inline std::string read_text(const std::string& path) {
   std::string out;
   std::FILE* in = std::fopen(path.c_str(), "rb");

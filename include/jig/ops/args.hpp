@@ -18,16 +18,17 @@ enum class rope_kind : u8 {
 
 /// The angles of rotary position encoding: theta_i(p) = p * base^(-2i/n_rot) / factor_i, then scaled.
 struct rope_args {
-  u32 n_rot = 0;                   ///< rotated values of a head, even
+  u32 n_rot = 0;  ///< rotated values of a head, even
   f32 freq_base = 10000.0f;
-  f32 freq_scale = 1.0f;           ///< linear interpolation: 1 / factor
-  f32 ext_factor = 0.0f;           ///< YaRN (https://arxiv.org/abs/2309.00071): 1 blends extrapolation in, 0 off
-  f32 attn_factor = 1.0f;          ///< multiplies cos and sin
+  f32 freq_scale = 1.0f;   ///< linear interpolation: 1 / factor
+  f32 ext_factor = 0.0f;   ///< YaRN (https://arxiv.org/abs/2309.00071): 1 blends extrapolation in, 0 off
+  f32 attn_factor = 1.0f;  ///< multiplies cos and sin
   f32 beta_fast = 32.0f, beta_slow = 1.0f;
-  u32 n_ctx_orig = 0;              ///< context length before scaling, for YaRN
-  std::array<u32, 4> sections = {};  ///< M-RoPE (https://arxiv.org/abs/2409.12191): pairs per position; all 0: one position
-  bool interleaved = false;          ///< M-RoPE sections alternate pair by pair (Qwen3-VL)
-  weight factors = {};             ///< [n_rot/2] f32 divisors of the frequencies (Llama 3, LongRoPE), or absent
+  u32 n_ctx_orig = 0;  ///< context length before scaling, for YaRN
+  std::array<u32, 4> sections =
+      {};                    ///< M-RoPE (https://arxiv.org/abs/2409.12191): pairs per position; all 0: one position
+  bool interleaved = false;  ///< M-RoPE sections alternate pair by pair (Qwen3-VL)
+  weight factors = {};       ///< [n_rot/2] f32 divisors of the frequencies (Llama 3, LongRoPE), or absent
 };
 
 /// Growth of attention's temperature with the position: q is multiplied by
@@ -87,13 +88,13 @@ inline f64 alibi_slope(f32 bias, u32 n_head, u32 h) noexcept {
 }
 
 enum class activation : u8 {
-  silu,      ///< x / (1 + exp(-x))
-  gelu,      ///< tanh form: https://arxiv.org/abs/1606.08415
+  silu,  ///< x / (1 + exp(-x))
+  gelu,  ///< tanh form: https://arxiv.org/abs/1606.08415
   relu,
   relu_sqr,  ///< relu(x)^2
   sigmoid,
   tanh,
-  softplus,  ///< log(1 + exp(x))
+  softplus,    ///< log(1 + exp(x))
   swiglu_oai,  ///< gated only (gpt-oss): g sigmoid(1.702 g) (u + 1), both limited
   xielu,       ///< https://arxiv.org/abs/2411.13010, parameters in activation_args
 };

@@ -28,12 +28,12 @@ struct sequence_view {
 /// The tokens of one forward pass. All arrays have n_tokens entries unless noted.
 struct batch {
   u32 n_tokens = 0;
-  u32 n_outputs = 0;                       ///< rows whose logits are wanted
-  const i32* tokens = nullptr;             ///< ids, each < n_vocab
-  const u32* position = nullptr;           ///< for position encodings
-  const u32* cell = nullptr;               ///< where the token's key and value go in its sequence
-  const u32* sequence = nullptr;           ///< index into `sequences`
-  const u32* output_rows = nullptr;        ///< [n_outputs] ascending token indices
+  u32 n_outputs = 0;                 ///< rows whose logits are wanted
+  const i32* tokens = nullptr;       ///< ids, each < n_vocab
+  const u32* position = nullptr;     ///< for position encodings
+  const u32* cell = nullptr;         ///< where the token's key and value go in its sequence
+  const u32* sequence = nullptr;     ///< index into `sequences`
+  const u32* output_rows = nullptr;  ///< [n_outputs] ascending token indices
   const sequence_view* sequences = nullptr;
   kv_memory memory = {};
   u32 context = 0;     ///< tokens that a sequence may have in this session

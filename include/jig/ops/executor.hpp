@@ -30,7 +30,7 @@ namespace jig {
 /// The activations of a matrix product: as f32 and, if the kernels want it, quantised to the weights' partner type.
 struct activations {
   mat x;
-  u32 type = 0;               ///< type id of `prepared`
+  u32 type = 0;  ///< type id of `prepared`
   const u8* prepared = nullptr;
 };
 
@@ -47,7 +47,9 @@ class buffer {
     std::swap(data_, o.data_);
     return *this;
   }
-  constexpr ~buffer() { if (map_) map_->give(offset_); }
+  constexpr ~buffer() {
+    if (map_) map_->give(offset_);
+  }
   constexpr u8* data() const noexcept { return data_; }
 
  private:
@@ -97,7 +99,9 @@ class executor {
 
   /// Tells the observer about an intermediate value by its conventional name.
   constexpr void name(std::string_view what, u32 layer, const mat& v) {
-    if constexpr (Observer::watches) { if (ok_) watch_(what, layer, v); }
+    if constexpr (Observer::watches) {
+      if (ok_) watch_(what, layer, v);
+    }
   }
 
   /// A new matrix with undefined contents.
@@ -131,13 +135,19 @@ class executor {
   }
 
   /// a += factor * b, same shapes.
-  JIG_NOINLINE constexpr void add(const mat& a, const mat& b, f32 factor = 1.0f) { if (ok_) k_.add(threads_, a, b, factor); }
+  JIG_NOINLINE constexpr void add(const mat& a, const mat& b, f32 factor = 1.0f) {
+    if (ok_) k_.add(threads_, a, b, factor);
+  }
 
   /// x *= factor.
-  JIG_NOINLINE constexpr void scale(const mat& x, f32 factor) { if (ok_) k_.scale(threads_, x, factor); }
+  JIG_NOINLINE constexpr void scale(const mat& x, f32 factor) {
+    if (ok_) k_.scale(threads_, x, factor);
+  }
 
   /// x = cap * tanh(x / cap).
-  JIG_NOINLINE constexpr void softcap(const mat& x, f32 cap) { if (ok_) k_.softcap(threads_, x, cap); }
+  JIG_NOINLINE constexpr void softcap(const mat& x, f32 cap) {
+    if (ok_) k_.softcap(threads_, x, cap);
+  }
 
   /// The norm of x in a new matrix.
   JIG_NOINLINE constexpr value norm(const mat& x, const norm_args& args) {
@@ -147,7 +157,9 @@ class executor {
   }
 
   /// The norm of x in place, head by head if args.group is the head size.
-  JIG_NOINLINE constexpr void norm_inplace(const mat& x, const norm_args& args) { if (ok_) k_.norm(threads_, args, x, x); }
+  JIG_NOINLINE constexpr void norm_inplace(const mat& x, const norm_args& args) {
+    if (ok_) k_.norm(threads_, args, x, x);
+  }
 
   /// cos and sin of every token's angles: [n_tokens, n_rot], cosines in the first half. One table serves all layers.
   JIG_NOINLINE constexpr value rope_table(const rope_args& args, const batch& b) {
@@ -162,7 +174,8 @@ class executor {
   }
 
   /// Stores k, v ([tokens, n_head_kv * dim]) in the sequences' memory, then attends: [tokens, n_head * dim_v].
-  JIG_NOINLINE constexpr value attend(const mat& q, const mat& k, const mat& v, const attend_args& args, const batch& b) {
+  JIG_NOINLINE constexpr value attend(const mat& q, const mat& k, const mat& v, const attend_args& args,
+                                      const batch& b) {
     value out = make(b.n_tokens, args.n_head * args.dim_v);
     buffer scratch = take(K::attend_scratch_bytes(args, threads_.threads));
     if (ok_) {
@@ -178,11 +191,15 @@ class executor {
   }
 
   /// x = act(x).
-  JIG_NOINLINE constexpr void activate(const mat& x, const activation_args& act) { if (ok_) k_.activate(threads_, act, x); }
+  JIG_NOINLINE constexpr void activate(const mat& x, const activation_args& act) {
+    if (ok_) k_.activate(threads_, act, x);
+  }
 
   /// x *= factors, element by element; a factor matrix of one column scales whole rows, and one with a column per
   /// group of columns (heads) scales the groups.
-  JIG_NOINLINE constexpr void multiply(const mat& x, const mat& factors) { if (ok_) k_.multiply(threads_, x, factors); }
+  JIG_NOINLINE constexpr void multiply(const mat& x, const mat& factors) {
+    if (ok_) k_.multiply(threads_, x, factors);
+  }
 
   /// Multiplies the rows of x by a factor of the token's position.
   JIG_NOINLINE constexpr void temperature(const mat& x, const temperature_args& args, const batch& b) {
@@ -191,13 +208,18 @@ class executor {
 
   /// The columns [begin, end) of x become the lowest number: tokens that are never to be drawn.
   JIG_NOINLINE constexpr void suppress(const mat& x, u32 begin, u32 end) {
-    if (begin < x.cols) fill(x.columns(begin, (end < x.cols ? end : x.cols) - begin), std::numeric_limits<f32>::lowest());
+    if (begin < x.cols)
+      fill(x.columns(begin, (end < x.cols ? end : x.cols) - begin), std::numeric_limits<f32>::lowest());
   }
   /// x = v.
-  JIG_NOINLINE constexpr void fill(const mat& x, f32 v) { if (ok_) k_.fill(threads_, x, v); }
+  JIG_NOINLINE constexpr void fill(const mat& x, f32 v) {
+    if (ok_) k_.fill(threads_, x, v);
+  }
 
   /// x = min(max(x, -limit), limit).
-  JIG_NOINLINE constexpr void clamp(const mat& x, f32 limit) { if (ok_) k_.clamp(threads_, x, limit); }
+  JIG_NOINLINE constexpr void clamp(const mat& x, f32 limit) {
+    if (ok_) k_.clamp(threads_, x, limit);
+  }
 
   /// The rows `position` of a table of learned positions: [n_tokens, cols].
   JIG_NOINLINE constexpr value positions(const weight& table, const batch& b) {
@@ -209,7 +231,7 @@ class executor {
 
   /// Gated feed-forward: down(act(gate x) * (up x)). https://arxiv.org/abs/2002.05202
   JIG_NOINLINE constexpr value feed_forward(const mat& x, const linear& gate, const linear& up, const linear& down,
-                               const activation_args& act) {
+                                            const activation_args& act) {
     auto [g, u] = project(x, gate, up);
     gated(g, u, act);
     u = value();
@@ -219,8 +241,8 @@ class executor {
   /// Mixture of gated experts (https://arxiv.org/abs/2401.04088): logits [tokens, n_expert] choose n_used experts a
   /// token; their outputs are added up, weighted. Without `gate` the experts are plain, or have gate and up in one
   /// matrix (gate first) if `up` is twice as wide as `down`'s input.
-  JIG_NOINLINE constexpr value experts(const mat& x, const mat& logits, const linear& gate, const linear& up, const linear& down,
-                          const activation_args& act, const route_args& args) {
+  JIG_NOINLINE constexpr value experts(const mat& x, const mat& logits, const linear& gate, const linear& up,
+                                       const linear& down, const activation_args& act, const route_args& args) {
     const u32 slots = x.rows * args.n_used;
     value weights = make(x.rows, args.n_used);
     buffer chosen = take(u64{slots} * sizeof(i32));

@@ -50,8 +50,12 @@ constexpr cell_range visible_cells(const attend_args& a, const batch& b, u32 t) 
 template <class T>
 struct kv_rows {
   kv_rows(const attend_args& a, const batch& b, u32 sequence) noexcept
-      : memory(b.memory), pages(b.sequences[sequence].pages), n_head_kv(a.n_head_kv), offset(a.page_offset),
-        key_bytes(kv_row_bytes(T::id, a.dim_k)), value_bytes(kv_row_bytes(T::id, a.dim_v)) {}
+      : memory(b.memory),
+        pages(b.sequences[sequence].pages),
+        n_head_kv(a.n_head_kv),
+        offset(a.page_offset),
+        key_bytes(kv_row_bytes(T::id, a.dim_k)),
+        value_bytes(kv_row_bytes(T::id, a.dim_v)) {}
 
   u8* key(u32 cell, u32 head) const noexcept {
     return page(cell) + (u64{cell % memory.page_tokens} * n_head_kv + head) * key_bytes;

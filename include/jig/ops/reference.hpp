@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "jig/core/type_list.hpp"
-#include "jig/ops/executor.hpp"
 #include "jig/ops/exact.hpp"
+#include "jig/ops/executor.hpp"
 #include "jig/ops/kv_rows.hpp"
 #include "jig/ops/rope_angle.hpp"
 #include "jig/quant/all.hpp"
@@ -22,7 +22,10 @@ struct reference_kernels {
   static constexpr u32 activation_type(u32) { return f32_block::id; }
   static constexpr u64 prepared_bytes(u32, u32, u32) { return 0; }
   static constexpr u64 attend_scratch_bytes(const attend_args&, u32) { return 0; }
-  static constexpr u64 row_bytes(u32 type, u32 cols) { const auto bytes = jig::row_bytes(type, cols); return bytes ? *bytes : 0; }
+  static constexpr u64 row_bytes(u32 type, u32 cols) {
+    const auto bytes = jig::row_bytes(type, cols);
+    return bytes ? *bytes : 0;
+  }
 
   /// out[t] = row tokens[t] of the table.
   void embed(const parallel& p, const weight& w, const i32* tokens, const mat& out) const {
@@ -31,7 +34,8 @@ struct reference_kernels {
         for (u64 t = begin; t < end; ++t) {
           const T* blocks = row<T>(w, 0, static_cast<u32>(tokens[t]));
           f32* y = out.row(static_cast<u32>(t));
-          for (u32 c = 0; c < w.cols; c += T::size) T::decode(blocks[c / T::size], std::span<f32, T::size>(y + c, T::size));
+          for (u32 c = 0; c < w.cols; c += T::size)
+            T::decode(blocks[c / T::size], std::span<f32, T::size>(y + c, T::size));
         }
       });
     });
@@ -71,7 +75,9 @@ struct reference_kernels {
     each(x, [&](u32 t, u32 c) { x.row(t)[c] = static_cast<f32>(f64(cap) * std::tanh(f64(x.row(t)[c]) / f64(cap))); });
   }
   void gated(const parallel&, const activation_args& act, const mat& gate, const mat& up) const {
-    each(gate, [&](u32 t, u32 c) { gate.row(t)[c] = static_cast<f32>(gated_exact(act, f64(gate.row(t)[c]), f64(up.row(t)[c]))); });
+    each(gate, [&](u32 t, u32 c) {
+      gate.row(t)[c] = static_cast<f32>(gated_exact(act, f64(gate.row(t)[c]), f64(up.row(t)[c])));
+    });
   }
   void activate(const parallel&, const activation_args& act, const mat& x) const {
     each(x, [&](u32 t, u32 c) { x.row(t)[c] = static_cast<f32>(activate_exact(act, f64(x.row(t)[c]))); });
@@ -226,7 +232,10 @@ struct reference_kernels {
       return slope == 0.0 ? s : s - slope * std::abs(f64(b.cell[t]) - f64(cell));
     };
     f64 top = a.sinks ? f64(a.sinks.floats()[head]) : score(begin), sum = 0.0;
-    for (u32 cell = begin; cell < end; ++cell) { const f64 s = score(cell); top = s > top ? s : top; }
+    for (u32 cell = begin; cell < end; ++cell) {
+      const f64 s = score(cell);
+      top = s > top ? s : top;
+    }
     constexpr u32 slice = 64;  // value columns summed at a time, so that no buffer depends on the head size
     for (u32 from = 0; from < a.dim_v; from += slice) {
       f64 mixed[slice] = {};

@@ -17,7 +17,9 @@ struct page_config {
   u32 n_pages = 1;
   u32 page_tokens = 32;
   u32 max_tokens = 32;  ///< longest sequence
-  constexpr u32 pages_per_sequence() const noexcept { return max_tokens / page_tokens + (max_tokens % page_tokens != 0); }
+  constexpr u32 pages_per_sequence() const noexcept {
+    return max_tokens / page_tokens + (max_tokens % page_tokens != 0);
+  }
 };
 
 /// The page lists of all sequences.

@@ -20,13 +20,13 @@ namespace jig {
 
 /// How large a session may become.
 struct session_config {
-  u32 context = 512;        ///< tokens of the longest sequence
-  u32 sequences = 1;        ///< sequences at a time
-  u32 batch = 64;           ///< most tokens of one decode
-  u32 outputs = 1;          ///< most logit rows of one decode
-  u32 total_tokens = 0;     ///< tokens of all sequences together; 0: context * sequences
-  u32 page_tokens = 32;     ///< tokens per page of key/value memory
-  u32 kv_type = 1;          ///< GGUF type id of keys and values: f32 0, f16 1, bf16 30, q8_0 8
+  u32 context = 512;     ///< tokens of the longest sequence
+  u32 sequences = 1;     ///< sequences at a time
+  u32 batch = 64;        ///< most tokens of one decode
+  u32 outputs = 1;       ///< most logit rows of one decode
+  u32 total_tokens = 0;  ///< tokens of all sequences together; 0: context * sequences
+  u32 page_tokens = 32;  ///< tokens per page of key/value memory
+  u32 kv_type = 1;       ///< GGUF type id of keys and values: f32 0, f16 1, bf16 30, q8_0 8
 
   constexpr page_config pages() const noexcept {
     const u64 total = total_tokens ? total_tokens : u64{context} * sequences;
@@ -107,7 +107,8 @@ class session {
   /// All or nothing. Errors: bad_argument (more items or outputs than configured), bad_token, bad_sequence,
   /// context_full, out_of_memory (memory smaller than planned).
   template <class K, class Model>
-  result<mat> decode(K& kernels, const Model& m, std::span<const batch_item> items, const parallel& threads = {}) noexcept {
+  result<mat> decode(K& kernels, const Model& m, std::span<const batch_item> items,
+                     const parallel& threads = {}) noexcept {
     JIG_TRY(batch b, append(items, m.hp().n_vocab));
     if constexpr (requires { Model::architecture::causal; }) b.causal = Model::architecture::causal;
     mat logits;

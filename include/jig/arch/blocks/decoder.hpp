@@ -61,7 +61,8 @@ constexpr linear post_norm_of_ffn(const M& m, u32 il) {
 
 /// h += scale * post_norm(y).
 template <class X>
-constexpr void add_branch(X& x, const decoder_spec& spec, const hparams& hp, const mat& h, value y, const linear& post_norm) {
+constexpr void add_branch(X& x, const decoder_spec& spec, const hparams& hp, const mat& h, value y,
+                          const linear& post_norm) {
   if (post_norm) {
     const f32 eps = hp.post_norm_eps != 0.0f ? hp.post_norm_eps : hp.norm_eps;
     x.norm_inplace(y, {.kind = spec.norm, .eps = eps, .group = y.cols(), .w = post_norm.w, .b = post_norm.bias});
@@ -69,8 +70,8 @@ constexpr void add_branch(X& x, const decoder_spec& spec, const hparams& hp, con
   x.add(h, y, hp.residual_scale != 0.0f ? hp.residual_scale : 1.0f);
 }
 
-/// One layer: h is updated. `ffn(il, n, scores)` is its feed-forward; scores are router logits computed before attention,
-/// or empty.
+/// One layer: h is updated. `ffn(il, n, scores)` is its feed-forward; scores are router logits computed before
+/// attention, or empty.
 template <class X, class M, class F>
 constexpr void decoder_layer(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, value& h,
                              const rope_tables& tables, F&& ffn) {

@@ -8,8 +8,8 @@ namespace jig {
 /// A feed-forward network: gated, plain if there is no gate matrix, or with gate and up in one matrix (gate first) if
 /// `up` is twice as wide as `down`'s input. `sub` is a norm in front of down, or absent.
 template <class X>
-constexpr value mlp(X& x, const decoder_spec& spec, const activation_args& act, f32 eps, const mat& n, const linear& gate,
-                    const linear& up, const linear& down, const linear& sub = {}) {
+constexpr value mlp(X& x, const decoder_spec& spec, const activation_args& act, f32 eps, const mat& n,
+                    const linear& gate, const linear& up, const linear& down, const linear& sub = {}) {
   if (gate && !sub) return x.feed_forward(n, gate, up, down, act);
   value u = x.matmul(n, up), g;
   mat inner = u;
@@ -31,15 +31,16 @@ constexpr value mlp(X& x, const decoder_spec& spec, const activation_args& act, 
 constexpr activation_args make_activation(const decoder_spec& spec, const hparams& hp, u32 il) {
   activation_args a(spec.act, hp.clamp_shared[il]);
   if (spec.act == activation::xielu)
-    a.alpha_n = hp.xielu_alpha_n[il], a.alpha_p = hp.xielu_alpha_p[il], a.beta = hp.xielu_beta[il], a.eps = hp.xielu_eps[il];
+    a.alpha_n = hp.xielu_alpha_n[il], a.alpha_p = hp.xielu_alpha_p[il], a.beta = hp.xielu_beta[il],
+    a.eps = hp.xielu_eps[il];
   return a;
 }
 
 /// Dense feed-forward of layer il.
 template <class X, class M>
 constexpr value dense(X& x, const decoder_spec& spec, const M& m, u32 il, const mat& n) {
-  return mlp(x, spec, make_activation(spec, m.hp(), il), m.hp().norm_eps, n, m.get(t::ffn_gate, il), m.get(t::ffn_up, il),
-             m.get(t::ffn_down, il), m.get(t::ffn_sub_norm, il));
+  return mlp(x, spec, make_activation(spec, m.hp(), il), m.hp().norm_eps, n, m.get(t::ffn_gate, il),
+             m.get(t::ffn_up, il), m.get(t::ffn_down, il), m.get(t::ffn_sub_norm, il));
 }
 
 /// What the router of layer il does, from the family's spec and the file.

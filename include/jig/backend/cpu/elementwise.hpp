@@ -24,9 +24,8 @@ void each_row(const parallel& p, u32 rows, u32 cols, F&& f) noexcept {
 /// a += factor * b. Shapes [rows, cols], may not overlap unless equal. Error: one rounding (two on plain floats).
 template <class V>
 void add(const parallel& p, const mat& a, const mat& b, f32 factor) noexcept {
-  each_row(p, a.rows, a.cols, [&](u32 t) {
-    transform<V>(a.row(t), b.row(t), a.cols, [&](V x, V y) { return madd(V(factor), y, x); });
-  });
+  each_row(p, a.rows, a.cols,
+           [&](u32 t) { transform<V>(a.row(t), b.row(t), a.cols, [&](V x, V y) { return madd(V(factor), y, x); }); });
 }
 
 /// x *= factor.
@@ -38,17 +37,15 @@ void scale(const parallel& p, const mat& x, f32 factor) noexcept {
 /// x = cap * tanh(x / cap). Relative error below 1.5e-6.
 template <class V>
 void softcap(const parallel& p, const mat& x, f32 cap) noexcept {
-  each_row(p, x.rows, x.cols, [&](u32 t) {
-    transform<V>(x.row(t), x.cols, [&](V v) { return V(cap) * tanh(v / V(cap)); });
-  });
+  each_row(p, x.rows, x.cols,
+           [&](u32 t) { transform<V>(x.row(t), x.cols, [&](V v) { return V(cap) * tanh(v / V(cap)); }); });
 }
 
 /// x = act(x). Error: see cpu::activate; softplus and xIELU are computed in double precision.
 template <class V>
 void activate(const parallel& p, const activation_args& act, const mat& x) noexcept {
-  const bool vectors = visit_activation(act.kind, [&](auto f) {
-    each_row(p, x.rows, x.cols, [&](u32 t) { transform<V>(x.row(t), x.cols, f); });
-  });
+  const bool vectors = visit_activation(
+      act.kind, [&](auto f) { each_row(p, x.rows, x.cols, [&](u32 t) { transform<V>(x.row(t), x.cols, f); }); });
   if (vectors) return;
   each_row(p, x.rows, x.cols * 16, [&](u32 t) {
     for (u32 c = 0; c < x.cols; ++c) x.row(t)[c] = static_cast<f32>(activate_exact(act, f64(x.row(t)[c])));
@@ -59,7 +56,9 @@ namespace detail {
 
 /// v within [low, high].
 template <class V>
-V limited(V v, V low, V high) noexcept { return choose(v > high, high, choose(low > v, low, v)); }
+V limited(V v, V low, V high) noexcept {
+  return choose(v > high, high, choose(low > v, low, v));
+}
 
 }  // namespace detail
 
@@ -74,7 +73,8 @@ void gated(const parallel& p, const activation_args& act, const mat& gate, const
     if (act.kind == activation::swiglu_oai) {
       rows([&]<class U>(U g, U u) {
         const U high(most), low(-most);
-        return f(detail::limited(g, U(std::numeric_limits<f32>::lowest()), high)) * (detail::limited(u, low, high) + U(1.0f));
+        return f(detail::limited(g, U(std::numeric_limits<f32>::lowest()), high)) *
+               (detail::limited(u, low, high) + U(1.0f));
       });
     } else if (act.limit != 0.0f) {
       rows([&]<class U>(U g, U u) {
