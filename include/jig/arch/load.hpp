@@ -90,7 +90,11 @@ inline result<u32> read_vocab_size(const gguf::file_set& file, std::string_view 
     if (list.size() < 1 || list.size() > (1u << 24)) return fail(errc::bad_value, key).got(list.size());
     return static_cast<u32>(list.size());
   }
-  if (from_key == 0) return fail(errc::missing_key, key_name(arch, "vocab_size").view());
+  if (from_key == 0) {
+    const auto kind = file.get<std::string_view>("tokenizer.ggml.model");
+    const bool needs_tokens = kind && *kind != "no_vocab" && *kind != "none";
+    return fail(errc::missing_key, needs_tokens ? key : key_name(arch, "vocab_size").view());
+  }
   return from_key;
 }
 

@@ -93,7 +93,7 @@ class loaded {
     loaded m;
     JIG_TRY(m.file_, open_model_file(path, options.mode));
     JIG_CHECK(m.bind_weights());
-    JIG_TRY(m.vocab_, host::vocab::load(m.file_.set(), m.hp().n_vocab));
+    JIG_TRY(m.vocab_, host::vocab::load(m.file_.set()));
     if (options.touch) JIG_CHECK(detail::touch_weights(m.file_.set(), options));
     m.pool_ = std::make_unique<pool>(pool_options{.threads = options.threads});
     return m;

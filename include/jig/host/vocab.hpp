@@ -51,9 +51,7 @@ inline result<std::string> detokenize(const jig::vocab& v, std::span<const i32> 
   std::string text;
   const auto put = [&](char c) { text.push_back(c); };
   piece_writer writer(v, options);
-  for (i32 id : ids) {
-    JIG_CHECK(writer.add(id, put));
-  }
+  for (i32 id : ids) { JIG_CHECK(writer.add(id, put)); }
   writer.finish(put);
   return text;
 }
@@ -78,13 +76,10 @@ class vocab {
     JIG_TRY(v.view_, load_vocab(file, std::as_writable_bytes(v.memory_.bytes()), kinds));
     return v;
   }
-  /// Reads the vocabulary of a model. A file without tokenizer keys gives `count` tokens without text.
-  static result<vocab> load(const gguf::file_set& file, u32 count) {
-    if (file.has("tokenizer.ggml.model")) return load(file.files().front());
-    vocab v;
-    v.view_.kind = &no_vocab_kind;
-    v.view_.count = count;
-    return v;
+  /// Reads the vocabulary of a model: the first file of a split one has it.
+  static result<vocab> load(const gguf::file_set& file, kind_list kinds = tokenizer_kinds) {
+    if (file.files().empty()) return fail(errc::missing_key, "tokenizer.ggml.model");
+    return load(file.files().front(), kinds);
   }
 
   const jig::vocab& view() const noexcept { return view_; }
