@@ -13,7 +13,9 @@ status=0
 
 for page in README.md docs/*.md; do
   [ "$page" != docs/design.md ] || continue # the plan: its example is a goal
-  for target in $(grep -o '](\([^)#]*\)' "$page" | sed 's/^](//' | grep -v '^[a-z]*:'); do
+  # Links are looked for outside of code, where [x](y) is a lambda.
+  text=$(awk '/^```/ { code = !code; next } !code' "$page")
+  for target in $(printf '%s\n' "$text" | grep -o '](\([^)#]*\)' | sed 's/^](//' | grep -v '^[a-z]*:'); do
     [ -e "$(dirname "$page")/$target" ] || {
       say "$page: links to $target, which does not exist"
       status=1

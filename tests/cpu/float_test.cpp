@@ -171,7 +171,7 @@ TEST_CASE("route: the same experts as the reference, ties to the lower id, weigh
         std::vector<f32> logits = random_floats(5 * n, n, 6.0f);
         if (n >= 8) for (u32 e = 0; e < n; ++e) logits[e] = e % 3 == 0 ? 2.0f : 1.0f;
         for (bool normalize : {false, true}) {
-          const route_args a{n, used, normalize, 1.5f};
+          const route_args a{.n_expert = n, .n_used = used, .normalize = normalize, .scale = 1.5f};
           std::vector<i32> ids(5 * used), want_ids(5 * used);
           std::vector<f32> w(5 * used), want(5 * used);
           t->route({}, a, view(logits, 5, n), ids.data(), view(w, 5, used));
@@ -188,7 +188,7 @@ TEST_CASE("route: NaN and infinite logits still give distinct experts in range")
       std::vector<f32> logits(8, bad), w(4);
       logits[5] = 1.0f;
       i32 ids[4];
-      t->route({}, {8, 4, true, 1.0f}, view(logits, 1, 8), ids, view(w, 1, 4));
+      t->route({}, {.n_expert = 8, .n_used = 4}, view(logits, 1, 8), ids, view(w, 1, 4));
       for (int i = 0; i < 4; ++i) {
         CHECK(ids[i] >= 0);
         CHECK(ids[i] < 8);

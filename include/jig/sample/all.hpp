@@ -1,6 +1,6 @@
 #pragma once
 // The samplers that can be chosen at run time, in their default order. A new one is a header and a line here; see
-// docs/extending-sampler.md. Those that draw (greedy, dist) end a chain and have no place in the list.
+// docs/extending.md. Those that draw (greedy, dist) end a chain and have no place in the list.
 
 #include "jig/core/type_list.hpp"
 #include "jig/sample/dist.hpp"
