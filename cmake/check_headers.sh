@@ -26,7 +26,7 @@ layer() {
     jig/arch/*) echo 5 ;;
     jig/text/* | jig/sample/* | jig/grammar/* | jig/chat/*) echo 6 ;;
     jig/session/*) echo 7 ;;
-    jig/host/*) echo 8 ;;
+    jig/model.hpp | jig/host/*) echo 8 ;; # model.hpp is what host/ loads
     jig/*/*) echo unknown ;;
     *) echo 9 ;;
   esac

@@ -46,6 +46,14 @@ struct slot_map {
     return p;
   }
 
+  /// Whether every layer has this tensor, if it has any of its kind: nothing in the table lets it be absent.
+  static constexpr bool always(std::string_view name) noexcept {
+    const slot_place p = find(name);
+    if (!p.found) return false;
+    const tensor_row& r = rows[p.row];
+    return r.presence == need::required && r.with.empty();
+  }
+
   /// The slot of row `place` in layer il.
   static constexpr u32 index(const slot_place& place, u32 il) noexcept {
     return rows[place.row].per_layer() ? global_slots + il * layer_slots + place.first : place.first;

@@ -79,12 +79,13 @@ struct attend_args {
   weight sinks = {};         ///< [n_head] f32 scores of a key without value (StreamingLLM, gpt-oss), or absent
 };
 
-/// The slope of query head h: score += slope * (key cell - query cell). ALiBi's rule, for any number of heads: powers
-/// of 2^(-bias/n) with n the largest power of two up to n_head, then the odd powers of 2^(-bias/2n).
-inline f64 alibi_slope(f32 bias, u32 n_head, u32 h) noexcept {
+/// The slope of query head h is 2^-exponent: score -= slope * |query cell - key cell|. ALiBi's rule, for any number of
+/// heads: bias/n times 1, 2, ... n with n the largest power of two up to n_head, then the odd multiples of bias/2n.
+constexpr f32 alibi_exponent(f32 bias, u32 n_head, u32 h) noexcept {
   u32 n = 1;
   while (2 * n <= n_head) n *= 2;
-  return h < n ? std::exp2(-f64(bias) * (h + 1) / n) : std::exp2(-f64(bias) / 2 * (2 * (h - n) + 1) / n);
+  const f32 step = bias / static_cast<f32>(n);
+  return h < n ? step * static_cast<f32>(h + 1) : step / 2 * static_cast<f32>(2 * (h - n) + 1);
 }
 
 enum class activation : u8 {

@@ -223,7 +223,7 @@ struct reference_kernels {
     const kv_rows<T> rows(a, b, b.sequence[t]);
     const u32 head_kv = head / (a.n_head / a.n_head_kv);
     const auto [begin, end] = visible_cells(a, b, t);
-    const f64 slope = a.alibi_bias != 0.0f ? alibi_slope(a.alibi_bias, a.n_head, head) : 0.0;
+    const f64 slope = a.alibi_bias != 0.0f ? std::exp2(-f64(alibi_exponent(a.alibi_bias, a.n_head, head))) : 0.0;
     auto score = [&](u32 cell) {
       f64 s = 0.0;
       for_blocks<T>(rows.key(cell, head_kv), a.dim_k, [&](u32 i, f32 k) { s += f64(q[i]) * f64(k); });

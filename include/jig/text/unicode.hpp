@@ -1,8 +1,6 @@
 #pragma once
 // Character classes of Unicode 15.1, as far as the pre-tokenizers ask for them.
 
-#include <iterator>
-
 #include "jig/text/unicode_data.hpp"
 
 namespace jig {
@@ -14,7 +12,7 @@ namespace detail {
 
 /// The run table by binary search. Above U+10FFFF: unassigned.
 constexpr category search_category(u32 code) noexcept {
-  usize low = 0, high = std::size(category_runs);  // the run is in [low, high)
+  usize low = 0, high = sizeof category_runs / sizeof category_runs[0];  // the run is in [low, high)
   while (high - low > 1) {
     const usize middle = (low + high) / 2;
     if (category_runs[middle] >> 3 <= code) low = middle;

@@ -69,7 +69,7 @@ struct attend_state {
       if (a.softcap != 0.0f)
         for (u32 j = 0; j < n; ++j) s[j] = a.softcap * tanh(one_float(s[j] / a.softcap)).v;
       if (a.alibi_bias != 0.0f) {
-        const f32 slope = static_cast<f32>(alibi_slope(a.alibi_bias, a.n_head, first_head + g));
+        const f32 slope = exp(one_float(alibi_exponent(a.alibi_bias, a.n_head, first_head + g) * -0.693147181f)).v;
         for (u32 j = 0; j < n; ++j) s[j] -= slope * std::abs(static_cast<f32>(own) - static_cast<f32>(from + j));
       }
     }

@@ -41,17 +41,6 @@ void softcap(const parallel& p, const mat& x, f32 cap) noexcept {
            [&](u32 t) { transform<V>(x.row(t), x.cols, [&](V v) { return V(cap) * tanh(v / V(cap)); }); });
 }
 
-/// x = act(x). Error: see cpu::activate; softplus and xIELU are computed in double precision.
-template <class V>
-void activate(const parallel& p, const activation_args& act, const mat& x) noexcept {
-  const bool vectors = visit_activation(
-      act.kind, [&](auto f) { each_row(p, x.rows, x.cols, [&](u32 t) { transform<V>(x.row(t), x.cols, f); }); });
-  if (vectors) return;
-  each_row(p, x.rows, x.cols * 16, [&](u32 t) {
-    for (u32 c = 0; c < x.cols; ++c) x.row(t)[c] = static_cast<f32>(activate_exact(act, f64(x.row(t)[c])));
-  });
-}
-
 namespace detail {
 
 /// v within [low, high].
@@ -62,29 +51,49 @@ V limited(V v, V low, V high) noexcept {
 
 }  // namespace detail
 
+/// act(x) of one value, for the sets without vectors: one function in place of one loop per activation. x itself for
+/// the activations that have no vector form.
+[[gnu::noinline]] inline f32 activate_one(activation act, f32 x) noexcept {
+  visit_activation(act, [&](auto f) { x = f(one_float(x)).v; });
+  return x;
+}
+
+/// x = act(x). Error: see cpu::activate; softplus and xIELU are computed in double precision.
+template <class V>
+void activate(const parallel& p, const activation_args& act, const mat& x) noexcept {
+  const auto each = [&](u32 cost, auto f) {
+    each_row(p, x.rows, x.cols * cost, [&](u32 t) {
+      for (u32 c = 0; c < x.cols; ++c) x.row(t)[c] = f(x.row(t)[c]);
+    });
+  };
+  if (act.kind == activation::softplus || act.kind == activation::xielu) {
+    each(16, [&](f32 v) { return static_cast<f32>(activate_exact(act, f64(v))); });
+  } else if constexpr (V::size == 1) {
+    each(4, [&](f32 v) { return activate_one(act.kind, v); });
+  } else {
+    visit_activation(act.kind,
+                     [&](auto f) { each_row(p, x.rows, x.cols, [&](u32 t) { transform<V>(x.row(t), x.cols, f); }); });
+  }
+}
+
 /// gate = act(gate) * up, within the limits of activation_args. Error: see cpu::activate.
 template <class V>
 void gated(const parallel& p, const activation_args& act, const mat& gate, const mat& up) noexcept {
+  constexpr f32 lowest = std::numeric_limits<f32>::lowest();
+  const f32 most = act.limit != 0.0f ? act.limit : std::numeric_limits<f32>::max();
+  const bool oai = act.kind == activation::swiglu_oai;
   const auto rows = [&](auto f) {
     each_row(p, gate.rows, gate.cols, [&](u32 t) { transform<V>(gate.row(t), up.row(t), gate.cols, f); });
   };
-  const f32 most = act.limit != 0.0f ? act.limit : std::numeric_limits<f32>::max();
-  visit_activation(act.kind, [&](auto f) {
-    if (act.kind == activation::swiglu_oai) {
-      rows([&]<class U>(U g, U u) {
-        const U high(most), low(-most);
-        return f(detail::limited(g, U(std::numeric_limits<f32>::lowest()), high)) *
-               (detail::limited(u, low, high) + U(1.0f));
-      });
-    } else if (act.limit != 0.0f) {
-      rows([&]<class U>(U g, U u) {
-        const U high(most), low(-most);
-        return detail::limited(f(g), U(std::numeric_limits<f32>::lowest()), high) * detail::limited(u, low, high);
-      });
-    } else {
-      rows([&]<class U>(U g, U u) { return f(g) * u; });
-    }
-  });
+  const auto with = [&](auto f) {
+    if (!oai && act.limit == 0.0f) return rows([&]<class U>(U g, U u) { return f(g) * u; });
+    rows([&]<class U>(U g, U u) {
+      const U high(most), low(lowest), within = detail::limited(u, U(-most), high);
+      return oai ? f(detail::limited(g, low, high)) * (within + U(1.0f)) : detail::limited(f(g), low, high) * within;
+    });
+  };
+  if constexpr (V::size == 1) with([&](one_float v) { return one_float(activate_one(act.kind, v.v)); });
+  else visit_activation(act.kind, with);
 }
 
 /// x *= factors: a factor for each group of x.cols / factors.cols neighbouring columns.
