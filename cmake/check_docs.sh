@@ -31,7 +31,8 @@ done
 for block in "$work"/*.cpp; do
   [ -f "$block" ] && grep -q 'int main' "$block" || continue
   program=${block%.cpp}
-  if ! ${CXX:-c++} -std=c++20 -O1 -Wall -Wextra -Werror -DFMT_HEADER_ONLY=1 -Iinclude "$block" -o "$program" -pthread; then
+  if ! ${CXX:-c++} -std=c++20 -O1 -Wall -Wextra -Werror -DFMT_HEADER_ONLY=1 -Iinclude "$block" -o "$program" \
+    -pthread; then
     say "FAILED: $block does not compile"
     status=1
   elif [ -f "$program.args" ]; then

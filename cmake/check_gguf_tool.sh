@@ -97,7 +97,10 @@ check 1 "$tool" merge "$model" "$work/closed/x.gguf"
 says err cannot_write
 check 1 "$tool" merge "$model" "$work/no/folder/x.gguf"
 says err cannot_write
-[ -z "$(find "$work" -name '*.tmp*')" ] || { echo 'FAILED: a temporary file was left behind'; failures=$((failures + 1)); }
+[ -z "$(find "$work" -name '*.tmp*')" ] || {
+  echo 'FAILED: a temporary file was left behind'
+  failures=$((failures + 1))
+}
 
 echo "jig-gguf: $checks checks, $failures failures"
 [ $failures = 0 ]

@@ -33,7 +33,10 @@ while IFS="$tab" read -r file expected fault; do
   done
   case $file in model-*) expected=ok ;; esac
   if [ "$expected" = ok ]; then
-    [ $status = 0 ] || { echo "$file: expected to pass ($fault), got $status: $(cat "$log")"; failures=$((failures + 1)); }
+    [ $status = 0 ] || {
+      echo "$file: expected to pass ($fault), got $status: $(cat "$log")"
+      failures=$((failures + 1))
+    }
   elif [ $status != 1 ] || ! grep -qF "[$expected]" "$log"; then
     echo "$file: expected [$expected], got status $status: $(cat "$log")"
     failures=$((failures + 1))

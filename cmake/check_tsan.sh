@@ -7,7 +7,8 @@ cxx=${1:-clang++-19}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-# The sanitizer's shadow memory needs a bounded address space randomisation; where the kernel's is larger, switch it off.
+# The sanitizer's shadow memory needs a bounded address space randomisation; where the kernel's is larger, switch it
+# off.
 run="env TSAN_OPTIONS=halt_on_error=1"
 bits=$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)
 if [ "$bits" -gt 28 ]; then run="$run setarch -R"; fi

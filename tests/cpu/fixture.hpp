@@ -39,7 +39,9 @@ struct random_source {
     return state;
   }
   /// Uniform in [-1, 1), times scale.
-  f32 value(f32 scale = 1.0f) { return static_cast<f32>(static_cast<i32>(bits() >> 40) - (1 << 23)) * 0x1p-23f * scale; }
+  f32 value(f32 scale = 1.0f) {
+    return static_cast<f32>(static_cast<i32>(bits() >> 40) - (1 << 23)) * 0x1p-23f * scale;
+  }
 };
 
 inline std::vector<f32> random_floats(usize n, u64 seed, f32 scale = 1.0f) {

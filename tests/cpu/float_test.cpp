@@ -108,7 +108,8 @@ TEST_CASE("norm: RMS and layer norms match the reference, by rows and by groups,
     for (u32 n : widths)
       for (norm_kind kind : {norm_kind::rms, norm_kind::layer})
         for (u32 group : {n, 2 * n}) {
-          const std::vector<f32> x = random_floats(2 * 2 * n, n, 4.0f), w = random_floats(group, 2), b = random_floats(group, 3);
+          const std::vector<f32> x = random_floats(2 * 2 * n, n, 4.0f), w = random_floats(group, 2),
+                                 b = random_floats(group, 3);
           norm_args a{kind, 1e-5f, group, {}, {}};
           for (int parts = 0; parts < 3; ++parts) {
             if (parts > 0) a.w = {reinterpret_cast<const u8*>(w.data()), 0, group, 1, 1};
@@ -151,7 +152,8 @@ TEST_CASE("rope: table and rotation match the reference: scaling, YaRN, factors,
         std::vector<f32> got(6 * n_rot), want(got);
         t->rope_table({}, a, position, view(got, 6, n_rot));
         truth.rope_table({}, a, position, view(want, 6, n_rot));
-        CHECK_MESSAGE(worst_relative(got, want, 1.0) < 4e-7, std::string(t->isa), " n_rot ", n_rot, " variant ", variant);
+        CHECK_MESSAGE(worst_relative(got, want, 1.0) < 4e-7, std::string(t->isa), " n_rot ", n_rot, " variant ",
+                      variant);
 
         const std::vector<f32> x = random_floats(6 * 3 * (n_rot + 5), n_rot);
         for (rope_kind kind : {rope_kind::norm, rope_kind::neox}) {
@@ -169,7 +171,8 @@ TEST_CASE("route: the same experts as the reference, ties to the lower id, weigh
       for (u32 used : {1u, 2u, 8u}) {
         if (used > n) continue;
         std::vector<f32> logits = random_floats(5 * n, n, 6.0f);
-        if (n >= 8) for (u32 e = 0; e < n; ++e) logits[e] = e % 3 == 0 ? 2.0f : 1.0f;
+        if (n >= 8)
+          for (u32 e = 0; e < n; ++e) logits[e] = e % 3 == 0 ? 2.0f : 1.0f;
         for (bool normalize : {false, true}) {
           const route_args a{.n_expert = n, .n_used = used, .normalize = normalize, .scale = 1.5f};
           std::vector<i32> ids(5 * used), want_ids(5 * used);

@@ -48,12 +48,14 @@ void check_against_decoded(problem& p, const cpu::kernel_table& t) {
   f64 worst = 0.0;
   for (u32 r = 0; r < p.w.rows; ++r) {
     const W* blocks = reinterpret_cast<const W*>(p.w.data + r * sizes::row_bytes(W::id, p.w.cols));
-    for (u32 k = 0; k < p.w.cols / W::size; ++k) W::decode(blocks[k], std::span<f32, W::size>(&w[k * W::size], W::size));
+    for (u32 k = 0; k < p.w.cols / W::size; ++k)
+      W::decode(blocks[k], std::span<f32, W::size>(&w[k * W::size], W::size));
     for (u32 c = 0; c < p.rows; ++c) {
       for (u32 k = 0; k < p.w.cols / A::size; ++k) {
         if constexpr (A::size == 1) x[k] = a.x.row(c)[k];
-        else A::decode(reinterpret_cast<const A*>(memory.data())[c * (p.w.cols / A::size) + k],
-                       std::span<f32, A::size>(&x[k * A::size], A::size));
+        else
+          A::decode(reinterpret_cast<const A*>(memory.data())[c * (p.w.cols / A::size) + k],
+                    std::span<f32, A::size>(&x[k * A::size], A::size));
       }
       f64 sum = 0.0, magnitude = 1e-30;
       for (u32 i = 0; i < p.w.cols; ++i) sum += f64(w[i]) * f64(x[i]), magnitude += std::fabs(f64(w[i]) * f64(x[i]));
@@ -61,7 +63,8 @@ void check_against_decoded(problem& p, const cpu::kernel_table& t) {
       worst = e > worst ? e : worst;
     }
   }
-  CHECK_MESSAGE(worst < (A::id == q8_1::id ? 2e-3 : 5e-6), std::string(t.isa), " ", std::string(W::name), " error ", worst);
+  CHECK_MESSAGE(worst < (A::id == q8_1::id ? 2e-3 : 5e-6), std::string(t.isa), " ", std::string(W::name), " error ",
+                worst);
 }
 
 template <class F>

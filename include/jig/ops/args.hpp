@@ -40,7 +40,8 @@ struct temperature_args {
 };
 
 inline f32 temperature_at(const temperature_args& a, u32 position) noexcept {
-  return 1.0f + a.scale * std::log(1.0f + static_cast<f32>((position + a.offset) / a.length));
+  const u32 steps = (position + a.offset) / a.length;
+  return 1.0f + a.scale * std::log(1.0f + static_cast<f32>(steps));
 }
 
 enum class norm_kind : u8 {

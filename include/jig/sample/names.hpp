@@ -20,7 +20,8 @@ constexpr bool spelt(std::string_view text, std::string_view name, char separato
       if (separator == 0) continue;
       c = separator;
     }
-    if (at == text.size() || lower(text[at++]) != c) return false;
+    if (at == text.size() || lower(text[at]) != c) return false;
+    ++at;
   }
   return at == text.size();
 }

@@ -93,7 +93,7 @@ constexpr void decoder_layer(X& x, const decoder_spec& spec, const M& m, const b
   x.name("attn_out", il, a);
   if (!parallel) {
     n = value();
-    add_branch(x, spec, hp, h, std::move(a), attn_post);
+    add_branch(x, spec, hp, h, std::exchange(a, value()), attn_post);
     x.name("ffn_inp", il, h);
   }
   if (!parallel || ffn_norm) n = branch_norm(x, spec, hp, h, ffn_norm);
@@ -101,7 +101,7 @@ constexpr void decoder_layer(X& x, const decoder_spec& spec, const M& m, const b
   value f = ffn(il, n.cols() ? n : h, routing);
   x.name("ffn_out", il, f);
   n = value();
-  if (parallel) add_branch(x, spec, hp, h, std::move(a), attn_post);
+  if (parallel) add_branch(x, spec, hp, h, std::exchange(a, value()), attn_post);
   add_branch(x, spec, hp, h, std::move(f), ffn_post);
   x.name("l_out", il, h);
 }
