@@ -91,7 +91,7 @@ if [ "$(id -u)" != 0 ]; then
   mkdir "$work/closed"
   chmod a-w "$work/closed"
 else
-  ln -s /sys "$work/closed" # where root may not write either
+  ln -s /proc "$work/closed" # where root may not write either
 fi
 check 1 "$tool" merge "$model" "$work/closed/x.gguf"
 says err cannot_write
