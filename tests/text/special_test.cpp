@@ -12,6 +12,13 @@ namespace {
 /// What a text is cut into: raw stretches and ids as "<id>".
 using fragments = std::vector<std::string>;
 
+std::string named(i32 id) {
+  std::string s = "<";
+  s += std::to_string(id);
+  s += '>';
+  return s;
+}
+
 fragments cut(const vocab& v, std::string_view text, bool parse_special) {
   fragments all;
   std::vector<std::byte> memory(tokenize_scratch_bytes(text.size()));
@@ -19,7 +26,7 @@ fragments cut(const vocab& v, std::string_view text, bool parse_special) {
   REQUIRE(detail::split_special(
       v, text, parse_special, work,
       [&](i32 id) -> result<void> {
-        all.push_back("<" + std::to_string(id) + ">");
+        all.push_back(named(id));
         return {};
       },
       [&](std::string_view raw) -> result<void> {
@@ -64,7 +71,7 @@ fragments naive(const vocab& v, const std::string& text, bool parse_special) {
   }
   fragments all;
   for (const part& p : parts)
-    if (p.id >= 0 || !p.raw.empty()) all.push_back(p.id < 0 ? p.raw : "<" + std::to_string(p.id) + ">");
+    if (p.id >= 0 || !p.raw.empty()) all.push_back(p.id < 0 ? p.raw : named(p.id));
   return all;
 }
 
