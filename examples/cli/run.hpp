@@ -7,10 +7,9 @@
 #include <string>
 
 #include "interrupt.hpp"
-#include "jig/backend/cpu/dispatch_backend.hpp"
+#include "jig/host/compiled.hpp"
 #include "jig/host/error_text.hpp"
 #include "jig/host/escapes.hpp"
-#include "jig/host/generation.hpp"
 #include "jig/host/progress.hpp"
 #include "jig/host/read_text.hpp"
 #include "options.hpp"
@@ -21,7 +20,7 @@
 
 namespace jig::cli {
 
-using any_model = jig::model<all_archs, all_quants, backend::cpu_dispatch>;
+using any_model = host::compiled_model;
 using clock = std::chrono::steady_clock;
 
 inline constexpr int failed = 1, wrong_usage = 2;

@@ -89,25 +89,13 @@ class loaded {
 
   /// Errors: those of open_model_file, read_hparams, bind and load_vocab; unknown_architecture (the file's
   /// architecture and those that this program has).
-  static result<loaded> open(const std::string& path, const load_options& options = {}) {
-    loaded m;
-    JIG_TRY(m.file_, open_model_file(path, options.mode));
-    JIG_CHECK(m.bind_weights());
-    JIG_TRY(m.vocab_, host::vocab::load(m.file_.set()));
-    if (options.touch) JIG_CHECK(detail::touch_weights(m.file_.set(), options));
-    m.pool_ = std::make_unique<pool>(pool_options{.threads = options.threads});
-    return m;
-  }
+  static result<loaded> open(const std::string& path, const load_options& options = {});
 
   gguf::file_set file() const noexcept { return file_.set(); }
   const host::vocab& vocabulary() const noexcept { return vocab_; }
   parallel threads() const noexcept { return pool_->handle(); }
-  std::string_view architecture() const noexcept {
-    return visit([](const auto& m) { return std::remove_cvref_t<decltype(m)>::architecture::name; });
-  }
-  const hparams& hp() const noexcept {
-    return visit([](const auto& m) -> const hparams& { return m.hp(); });
-  }
+  std::string_view architecture() const noexcept;
+  const hparams& hp() const noexcept;
 
   /// Calls f with the bound_model of the file's architecture. (Not std::visit, which may throw: open() never returns a
   /// model that is not bound.)
@@ -120,11 +108,7 @@ class loaded {
   }
 
  private:
-  result<void> bind_weights() {
-    const gguf::file_set file = file_.set();
-    return detail::visit_architecture<typename Model::archs>(
-        file, [&]<class Arch>(type_tag<Arch>) { return bind_as<Arch>(file); });
-  }
+  result<void> bind_weights();
 
   template <class Arch>
   result<void> bind_as(const gguf::file_set& file) {
@@ -156,6 +140,36 @@ class loaded {
   host::vocab vocab_;
   std::unique_ptr<pool> pool_;
 };
+
+// Defined here and not in the class, so that they are not inline: jig::compiled then spares programs their compilation.
+
+template <class Model>
+result<loaded<Model>> loaded<Model>::open(const std::string& path, const load_options& options) {
+  loaded m;
+  JIG_TRY(m.file_, open_model_file(path, options.mode));
+  JIG_CHECK(m.bind_weights());
+  JIG_TRY(m.vocab_, host::vocab::load(m.file_.set()));
+  if (options.touch) JIG_CHECK(detail::touch_weights(m.file_.set(), options));
+  m.pool_ = std::make_unique<pool>(pool_options{.threads = options.threads});
+  return m;
+}
+
+template <class Model>
+std::string_view loaded<Model>::architecture() const noexcept {
+  return visit([](const auto& m) { return std::remove_cvref_t<decltype(m)>::architecture::name; });
+}
+
+template <class Model>
+const hparams& loaded<Model>::hp() const noexcept {
+  return visit([](const auto& m) -> const hparams& { return m.hp(); });
+}
+
+template <class Model>
+result<void> loaded<Model>::bind_weights() {
+  const gguf::file_set file = file_.set();
+  return detail::visit_architecture<typename Model::archs>(
+      file, [&]<class Arch>(type_tag<Arch>) { return bind_as<Arch>(file); });
+}
 
 /// Loads a model file (or a split one, by any of its parts). See loaded::open for the errors.
 template <class Model>

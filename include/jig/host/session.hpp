@@ -25,23 +25,7 @@ template <class Model>
 class text_session {
  public:
   /// Errors: bad_argument (an option), out_of_memory, those of the backend (unknown_isa, missing_isa).
-  static result<text_session> make(const loaded<Model>& m, const session_options& options = {}) {
-    JIG_TRY(auto kernels, Model::make_kernels());
-    text_session s(m, kernels);
-    JIG_TRY(s.memory_, m.visit([&](const auto& b) {
-      return plan_session_memory<typename Model::kernels>(b, options, m.threads().threads);
-    }));
-    const session_plan& plan = s.memory_.plan;
-    JIG_TRY(s.activations_, aligned_bytes::make(plan.activation_bytes, "activations"));
-    JIG_TRY(s.kv_, aligned_bytes::make(plan.kv_bytes, "key/value memory"));
-    JIG_TRY(s.index_, aligned_bytes::make(s.memory_.index_bytes, "page index"));
-    JIG_TRY(s.candidates_, aligned_bytes::make(s.memory_.candidate_bytes, "sampler candidates"));
-    const std::span<sequence_view> views(reinterpret_cast<sequence_view*>(s.index_.bytes().data()),
-                                         s.memory_.config.sequences);
-    const std::span<u32> words(reinterpret_cast<u32*>(views.data() + views.size()), static_cast<usize>(plan.words));
-    JIG_TRY(s.core_, session::make(s.memory_.config, plan, s.activations_.bytes(), s.kv_.bytes(), words, views));
-    return s;
-  }
+  static result<text_session> make(const loaded<Model>& m, const session_options& options = {});
 
   const loaded<Model>& model() const noexcept { return *model_; }
   const typename Model::kernels& kernels() const noexcept { return kernels_; }
@@ -51,9 +35,7 @@ class text_session {
   const session_memory& memory() const noexcept { return memory_; }
 
   /// One batch; see session::decode.
-  result<mat> decode(std::span<const batch_item> items) {
-    return model_->visit([&](const auto& m) { return core_.decode(kernels_, m, items, model_->threads()); });
-  }
+  result<mat> decode(std::span<const batch_item> items);
 
   /// Appends tokens to a sequence in batches; logits [1, n_vocab] of the last one, valid until the next call. Either
   /// all tokens are appended or none. Errors: those of session::decode (context_full before anything is computed; got:
@@ -113,5 +95,31 @@ class text_session {
   i32 pending_ = -1;
   u32 pending_after_ = 0;
 };
+
+// Defined here and not in the class, so that they are not inline: jig::compiled then spares programs their compilation.
+
+template <class Model>
+result<text_session<Model>> text_session<Model>::make(const loaded<Model>& m, const session_options& options) {
+  JIG_TRY(auto kernels, Model::make_kernels());
+  text_session s(m, kernels);
+  JIG_TRY(s.memory_, m.visit([&](const auto& b) {
+    return plan_session_memory<typename Model::kernels>(b, options, m.threads().threads);
+  }));
+  const session_plan& plan = s.memory_.plan;
+  JIG_TRY(s.activations_, aligned_bytes::make(plan.activation_bytes, "activations"));
+  JIG_TRY(s.kv_, aligned_bytes::make(plan.kv_bytes, "key/value memory"));
+  JIG_TRY(s.index_, aligned_bytes::make(s.memory_.index_bytes, "page index"));
+  JIG_TRY(s.candidates_, aligned_bytes::make(s.memory_.candidate_bytes, "sampler candidates"));
+  const std::span<sequence_view> views(reinterpret_cast<sequence_view*>(s.index_.bytes().data()),
+                                       s.memory_.config.sequences);
+  const std::span<u32> words(reinterpret_cast<u32*>(views.data() + views.size()), static_cast<usize>(plan.words));
+  JIG_TRY(s.core_, session::make(s.memory_.config, plan, s.activations_.bytes(), s.kv_.bytes(), words, views));
+  return s;
+}
+
+template <class Model>
+result<mat> text_session<Model>::decode(std::span<const batch_item> items) {
+  return model_->visit([&](const auto& m) { return core_.decode(kernels_, m, items, model_->threads()); });
+}
 
 }  // namespace jig::host
