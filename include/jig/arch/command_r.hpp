@@ -6,38 +6,26 @@
 namespace jig::arch {
 
 /// Command R and R+; the latter normalises each head of queries and keys with weights of its own.
-struct command_r {
+struct command_r : decoder_arch {
   static constexpr std::string_view name = "command-r";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope, keys::scales);
   static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
                                        tensors::norms_per_head, tensors::gated());
   static constexpr decoder_spec spec{.norm = norm_kind::layer, .parallel = true, .qk_norm = norm_kind::layer};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Command R7B and A: three windowed layers with rope for each global one without.
-struct cohere2 {
+struct cohere2 : decoder_arch {
   static constexpr std::string_view name = "cohere2";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope, keys::scales, keys::window);
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::gated());
   static constexpr decoder_spec spec{
       .norm = norm_kind::layer, .parallel = true, .windowed = windowed_by<4>, .rope_in = windowed_by<4>};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Command with experts: a sigmoid router and a shared expert behind the first dense layers.
-struct cohere2moe {
+struct cohere2moe : decoder_arch {
   static constexpr std::string_view name = "cohere2moe";
   static constexpr auto keys =
       join(keys::decoder, keys::layer_norm, keys::rope, keys::scales, keys::window, keys::experts, keys::more_experts);
@@ -54,12 +42,6 @@ struct cohere2moe {
                                      .router = gating::sigmoid,
                                      .router_norm_from_file = true,
                                      .experts_factor = 0.5f};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 }  // namespace jig::arch

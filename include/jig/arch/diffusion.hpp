@@ -27,18 +27,10 @@ struct rnd1 : qwen3moe {
 };
 
 /// LLaDA-MoE: qwen3moe's body without renormalisation of the experts' weights.
-struct llada_moe {
+struct llada_moe : qwen3moe {
   static constexpr std::string_view name = "llada-moe";
   static constexpr bool causal = false;
-  static constexpr auto keys = qwen3moe::keys;
-  static constexpr auto tensors = qwen3moe::tensors;
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .router_normalize = false};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 }  // namespace jig::arch

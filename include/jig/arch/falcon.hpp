@@ -6,7 +6,7 @@
 namespace jig::arch {
 
 /// Falcon (https://arxiv.org/abs/2311.16867): layer norms; the 40B model has a second norm for attention.
-struct falcon {
+struct falcon : decoder_arch {
   static constexpr std::string_view name = "falcon";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope);
   static constexpr auto tensors =
@@ -14,16 +14,10 @@ struct falcon {
            tensors::norm("blk.{}.attn_norm_2", bias::optional, need::optional), tensors::attention(), tensors::plain());
   static constexpr decoder_spec spec{
       .norm = norm_kind::layer, .rope = rope_kind::neox, .act = activation::gelu, .parallel = true};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Phi-1 and 2 (https://arxiv.org/abs/2306.11644): partial rope, biases everywhere, the output's included.
-struct phi2 {
+struct phi2 : decoder_arch {
   static constexpr std::string_view name = "phi2";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope);
   static constexpr auto tensors =
@@ -31,17 +25,11 @@ struct phi2 {
            tensors::attention(bias::required, bias::required), tensors::plain(bias::required));
   static constexpr decoder_spec spec{
       .norm = norm_kind::layer, .rope = rope_kind::neox, .act = activation::gelu, .parallel = true};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// StableLM (https://arxiv.org/abs/2402.17834): sequential with a norm for each branch, or parallel with one (12B,
 /// which also normalises each head of queries and keys).
-struct stablelm {
+struct stablelm : decoder_arch {
   static constexpr std::string_view name = "stablelm";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope);
   static constexpr auto tensors =
@@ -50,27 +38,15 @@ struct stablelm {
            tensors::norm("blk.{}.ffn_norm", bias::optional, need::optional));
   static constexpr decoder_spec spec{
       .norm = norm_kind::layer, .rope = rope_kind::neox, .parallel = true, .qk_norm = norm_kind::layer};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// PLaMo: RMS norm, gated feed-forward.
-struct plamo {
+struct plamo : decoder_arch {
   static constexpr std::string_view name = "plamo";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::gated());
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .parallel = true};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 }  // namespace jig::arch

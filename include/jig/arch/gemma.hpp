@@ -9,7 +9,7 @@
 
 namespace jig::arch {
 
-struct gemma {
+struct gemma : decoder_arch {
   static constexpr std::string_view name = "gemma";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
@@ -19,15 +19,9 @@ struct gemma {
     hp.embedding_scale = std::sqrt(static_cast<f32>(hp.n_embd));
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
-struct gemma2 {
+struct gemma2 : decoder_arch {
   static constexpr std::string_view name = "gemma2";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::softcaps);
   static constexpr auto tensors =
@@ -42,15 +36,9 @@ struct gemma2 {
     if (hp.n_layer == 46) hp.attn_scale = inverse_sqrt(hp.n_embd / hp.n_head[0]);  // the 27B model
     return gemma::complete(hp);
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
-struct gemma3 {
+struct gemma3 : decoder_arch {
   static constexpr std::string_view name = "gemma3";
   static constexpr auto keys = gemma2::keys;
   static constexpr auto tensors = join(gemma2::tensors, tensors::head_norms());
@@ -60,12 +48,6 @@ struct gemma3 {
   static result<void> complete(hparams& hp) noexcept {
     if (hp.n_layer == 62) hp.attn_scale = inverse_sqrt(hp.n_embd / hp.n_head[0]);  // the 27B model
     return gemma::complete(hp);
-  }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
   }
 };
 

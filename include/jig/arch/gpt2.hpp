@@ -6,7 +6,7 @@
 namespace jig::arch {
 
 /// GPT-2 (Radford et al. 2019): learned positions, biases everywhere.
-struct gpt2 {
+struct gpt2 : decoder_arch {
   static constexpr std::string_view name = "gpt2";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm);
   static constexpr auto tensors =
@@ -14,12 +14,6 @@ struct gpt2 {
            tensors::norm("blk.{}.attn_norm", bias::required), tensors::attention(bias::required, bias::required),
            tensors::norm("blk.{}.ffn_norm", bias::required), tensors::plain(bias::required));
   static constexpr decoder_spec spec{.norm = norm_kind::layer, .rope = rope_kind::none, .act = activation::gelu};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// StarCoder (https://arxiv.org/abs/2305.06161): GPT-2 with one key/value head.
@@ -28,7 +22,7 @@ struct starcoder : gpt2 {
 };
 
 /// StarCoder 2 (https://arxiv.org/abs/2402.19173): rope in place of learned positions.
-struct starcoder2 {
+struct starcoder2 : decoder_arch {
   static constexpr std::string_view name = "starcoder2";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope);
   static constexpr auto tensors =
@@ -36,12 +30,6 @@ struct starcoder2 {
            tensors::attention(bias::optional, bias::optional), tensors::norm("blk.{}.ffn_norm", bias::required),
            tensors::plain(bias::optional));
   static constexpr decoder_spec spec{.norm = norm_kind::layer, .rope = rope_kind::neox, .act = activation::gelu};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// CodeShell: StarCoder 2's layout with a fused qkv.
@@ -50,7 +38,7 @@ struct codeshell : starcoder2 {
 };
 
 /// BLOOM (https://arxiv.org/abs/2211.05100): ALiBi, a norm behind the embedding.
-struct bloom {
+struct bloom : decoder_arch {
   static constexpr std::string_view name = "bloom";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm);
   static constexpr auto tensors =
@@ -62,16 +50,10 @@ struct bloom {
     hp.alibi_bias = 8.0f;
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// MPT: ALiBi and clamped projections as the file says, optional biases and learned positions.
-struct mpt {
+struct mpt : decoder_arch {
   static constexpr std::string_view name = "mpt";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::attention_extras);
   static constexpr auto tensors =
@@ -80,16 +62,10 @@ struct mpt {
            tensors::norm("blk.{}.attn_norm", bias::optional), tensors::attention(bias::optional, bias::optional),
            tensors::norm("blk.{}.ffn_norm", bias::optional), tensors::plain(bias::optional));
   static constexpr decoder_spec spec{.norm = norm_kind::layer, .rope = rope_kind::none, .act = activation::gelu};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// GPT-NeoX (https://arxiv.org/abs/2204.06745): rope over part of a head; branches in parallel if the file says so.
-struct gptneox {
+struct gptneox : decoder_arch {
   static constexpr std::string_view name = "gptneox";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope, keys::parallel);
   static constexpr auto tensors =
@@ -97,12 +73,6 @@ struct gptneox {
            tensors::attention(bias::required, bias::required), tensors::norm("blk.{}.ffn_norm", bias::required),
            tensors::plain(bias::required));
   static constexpr decoder_spec spec{.norm = norm_kind::layer, .rope = rope_kind::neox, .act = activation::gelu};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 }  // namespace jig::arch

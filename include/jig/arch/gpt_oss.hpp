@@ -6,7 +6,7 @@
 
 namespace jig::arch {
 
-struct gpt_oss {
+struct gpt_oss : decoder_arch {
   static constexpr std::string_view name = "gpt-oss";
   static constexpr auto keys =
       join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::experts, keys::more_experts);
@@ -23,12 +23,6 @@ struct gpt_oss {
     hp.clamp_expert = 7.0f;
     hp.attn_scale = inverse_sqrt(hp.n_rot);
     return {};
-  }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
   }
 };
 

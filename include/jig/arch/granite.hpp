@@ -6,7 +6,7 @@
 
 namespace jig::arch {
 
-struct granite {
+struct granite : decoder_arch {
   static constexpr std::string_view name = "granite";
   static constexpr auto keys =
       join(keys::decoder, keys::rms_norm, keys::rope, keys::scales, keys::experts, keys::more_experts);
@@ -15,12 +15,6 @@ struct granite {
            tensors::attention(bias::optional, bias::optional), tensors::norm("blk.{}.ffn_norm"),
            tensors::gated(bias::optional, is_dense), tensors::experts, tensors::shared_experts(has_shared));
   static constexpr decoder_spec spec{.logit_scale_divides = true};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 struct granitemoe : granite {
@@ -28,7 +22,7 @@ struct granitemoe : granite {
 };
 
 /// MiniCPM (https://arxiv.org/abs/2404.06395): older files have no scales and mean those of MiniCPM 1; LongRoPE.
-struct minicpm {
+struct minicpm : decoder_arch {
   static constexpr std::string_view name = "minicpm";
   static constexpr auto keys = granite::keys;
   static constexpr auto tensors = join(granite::tensors, tensors::longrope_factors);
@@ -39,16 +33,10 @@ struct minicpm {
     if (hp.logit_scale == 0.0f) hp.logit_scale = 256.0f / static_cast<f32>(hp.n_embd);
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Granite with windowed layers, attention sinks and layers without rope.
-struct granite_swa {
+struct granite_swa : decoder_arch {
   static constexpr std::string_view name = "granite_swa";
   static constexpr auto keys = join(granite::keys, keys::window);
   static constexpr auto tensors =
@@ -60,12 +48,6 @@ struct granite_swa {
   static constexpr decoder_spec spec{.windowed = windowed_by<1>,
                                      .rope_in = [](const hparams& hp, u32 il) { return hp.rope_pattern[il] != 0; },
                                      .logit_scale_divides = true};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 }  // namespace jig::arch

@@ -6,7 +6,7 @@
 
 namespace jig::arch {
 
-struct grok {
+struct grok : decoder_arch {
   static constexpr std::string_view name = "grok";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::scales, keys::softcaps,
                                     keys::attention_output_scale, keys::experts, keys::more_experts);
@@ -26,12 +26,6 @@ struct grok {
     hp.embedding_scale = 78.38367176906169f;
     hp.attn_scale = 0.08838834764831845f;
     hp.attn_softcap = 30.0f;
-  }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
   }
 };
 

@@ -72,7 +72,7 @@ struct hparams {
   // Attention beyond the plain form.
   u32 window = 0;                      ///< a token of a windowed layer sees itself and window - 1 before it
   u32 chunk = 0;                       ///< a token of a windowed layer sees only its chunk of so many tokens, 0: none
-  per_layer<u32> window_pattern = {};  ///< a period (see layers.hpp), or 1 for each windowed layer
+  per_layer<u32> window_pattern = {};  ///< a period (see windowed_by), or 1 for each windowed layer
   f32 rope_base_window = 0.0f;         ///< rope base of windowed layers, 0: as the others
   f32 attn_scale = 0.0f;               ///< of the scores, 0: 1/sqrt(dim_k)
   f32 attn_softcap = 0.0f;

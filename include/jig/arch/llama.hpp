@@ -8,7 +8,7 @@
 
 namespace jig::arch {
 
-struct llama {
+struct llama : decoder_arch {
   static constexpr std::string_view name = "llama";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::experts);
   static constexpr auto tensors =
@@ -16,12 +16,6 @@ struct llama {
            tensors::attention(bias::optional, bias::optional), tensors::norm("blk.{}.ffn_norm"),
            tensors::gated(bias::optional, is_dense), tensors::experts);
   static constexpr decoder_spec spec{};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// InternLM2 (https://arxiv.org/abs/2403.17297): llama's layout under its own name.

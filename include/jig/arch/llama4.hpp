@@ -8,7 +8,7 @@ namespace jig::arch {
 /// Llama 4: three layers with rope over chunks of 8192 tokens, then one without rope over everything; heads normalised
 /// without weights behind the rope (not in Maverick, which has 128 experts); one expert per token, whose input is
 /// weighed, beside a shared one; experts in every layer or every second.
-struct llama4 {
+struct llama4 : decoder_arch {
   static constexpr std::string_view name = "llama4";
   static constexpr auto keys =
       join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::experts, keys::more_experts);
@@ -34,17 +34,11 @@ struct llama4 {
     hp.temperature_scale = 0.1f;
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Mistral 3 (Ministral 3, Mistral Large 3): llama with YaRN, and a temperature that grows with every multiple of the
 /// original context.
-struct mistral3 {
+struct mistral3 : decoder_arch {
   static constexpr std::string_view name = "mistral3";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::temperature, keys::experts);
   static constexpr auto tensors =
@@ -55,12 +49,6 @@ struct mistral3 {
   static constexpr result<void> complete(hparams& hp) noexcept {
     hp.temperature_length = hp.n_ctx_orig;
     return {};
-  }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
   }
 };
 

@@ -7,100 +7,64 @@
 namespace jig::arch {
 
 /// EXAONE 3 (https://arxiv.org/abs/2408.03541): llama with rope over halves.
-struct exaone {
+struct exaone : decoder_arch {
   static constexpr std::string_view name = "exaone";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors = join(tensors::decoder(), tensors::rope_factors, tensors::norm("blk.{}.attn_norm"),
                                        tensors::attention(), tensors::norm("blk.{}.ffn_norm"), tensors::gated());
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Arcee AFM: a plain feed-forward with squared ReLU.
-struct arcee {
+struct arcee : decoder_arch {
   static constexpr std::string_view name = "arcee";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors = join(tensors::decoder(), tensors::rope_factors, tensors::norm("blk.{}.attn_norm"),
                                        tensors::attention(), tensors::norm("blk.{}.ffn_norm"), tensors::plain());
   static constexpr decoder_spec spec{.act = activation::relu_sqr};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Maincoder: norms of queries and keys, behind the rope.
-struct maincoder {
+struct maincoder : decoder_arch {
   static constexpr std::string_view name = "maincoder";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
                                        tensors::head_norms(), tensors::norm("blk.{}.ffn_norm"), tensors::gated());
   static constexpr decoder_spec spec{.qk_norm_after_rope = true};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// SmolLM3: every fourth layer has no rope.
-struct smollm3 {
+struct smollm3 : decoder_arch {
   static constexpr std::string_view name = "smollm3";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(bias::optional, bias::optional),
            tensors::norm("blk.{}.ffn_norm"), tensors::gated(bias::optional));
   static constexpr decoder_spec spec{.rope_in = [](const hparams&, u32 il) { return (il + 1) % 4 != 0; }};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Orion (https://arxiv.org/abs/2401.12246): layer norms with bias.
-struct orion {
+struct orion : decoder_arch {
   static constexpr std::string_view name = "orion";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope);
   static constexpr auto tensors =
       join(tensors::decoder(bias::required), tensors::norm("blk.{}.attn_norm", bias::required), tensors::attention(),
            tensors::norm("blk.{}.ffn_norm", bias::required), tensors::gated());
   static constexpr decoder_spec spec{.norm = norm_kind::layer, .rope = rope_kind::neox};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Pangu Embedded (https://arxiv.org/abs/2505.22375): biases in all attention projections.
-struct pangu_embedded {
+struct pangu_embedded : decoder_arch {
   static constexpr std::string_view name = "pangu-embedded";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(bias::optional, bias::required),
            tensors::norm("blk.{}.ffn_norm"), tensors::gated());
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Baichuan (https://arxiv.org/abs/2309.10305): 7B (32 layers) has rope, 13B (40 layers) ALiBi; others neither.
-struct baichuan {
+struct baichuan : decoder_arch {
   static constexpr std::string_view name = "baichuan";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
@@ -110,16 +74,10 @@ struct baichuan {
     hp.alibi_bias = hp.n_layer == 40 ? 8.0f : 0.0f;
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Nemotron 3 and 4 (https://arxiv.org/abs/2402.16819): layer norms with bias, partial rope, squared ReLU.
-struct nemotron {
+struct nemotron : decoder_arch {
   static constexpr std::string_view name = "nemotron";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope);
   static constexpr auto tensors =
@@ -127,12 +85,6 @@ struct nemotron {
            tensors::attention(bias::optional, bias::optional), tensors::norm("blk.{}.ffn_norm", bias::required),
            tensors::plain(bias::optional));
   static constexpr decoder_spec spec{.norm = norm_kind::layer, .rope = rope_kind::neox, .act = activation::relu_sqr};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Jais 2: nemotron's layout.
@@ -141,7 +93,7 @@ struct jais2 : nemotron {
 };
 
 /// Jais (https://arxiv.org/abs/2308.16149): ALiBi, scores scaled by 1/head size, SwiGLU with biases.
-struct jais {
+struct jais : decoder_arch {
   static constexpr std::string_view name = "jais";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::attention_extras);
   static constexpr auto tensors =
@@ -153,16 +105,10 @@ struct jais {
     hp.attn_scale = 1.0f / static_cast<f32>(hp.dim_k);
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Refact: ALiBi and one key/value head.
-struct refact {
+struct refact : decoder_arch {
   static constexpr std::string_view name = "refact";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm);
   static constexpr auto tensors = exaone::tensors;
@@ -171,33 +117,21 @@ struct refact {
     hp.alibi_bias = 8.0f;
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Seed-OSS: the feed-forward's norm is named post_attention_norm.
-struct seed_oss {
+struct seed_oss : decoder_arch {
   static constexpr std::string_view name = "seed_oss";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(bias::optional),
            tensors::norm("blk.{}.post_attention_norm"), tensors::gated());
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .ffn_norm = ffn_norm_name::post_attention_norm};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// EXAONE 4 (https://arxiv.org/abs/2507.11407): norms behind the branches only; the 32B model (64 layers) has three
 /// windowed layers for each global one, which has no rope.
-struct exaone4 {
+struct exaone4 : decoder_arch {
   static constexpr std::string_view name = "exaone4";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::window);
   static constexpr auto tensors =
@@ -212,16 +146,10 @@ struct exaone4 {
     else if (hp.window == 0) hp.window = 4096;
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// BitNet b1.58 (https://arxiv.org/abs/2402.17764): norms in front of the output matrices of both branches.
-struct bitnet {
+struct bitnet : decoder_arch {
   static constexpr std::string_view name = "bitnet";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors =
@@ -229,17 +157,11 @@ struct bitnet {
            tensors::one({"blk.{}.attn_sub_norm", {d::attn_out}}), tensors::norm("blk.{}.ffn_norm"), tensors::gated(),
            tensors::one({"blk.{}.ffn_sub_norm", {d::ff}}));
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Hunyuan dense models: norms of queries and keys behind the rope; the vision models' text part has a rope base raised
 /// by alpha^(d/(d-2)) and M-RoPE.
-struct hunyuan_dense {
+struct hunyuan_dense : decoder_arch {
   static constexpr std::string_view name = "hunyuan-dense";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::rope_sections, keys::rope_alpha);
   static constexpr auto tensors = maincoder::tensors;
@@ -249,51 +171,33 @@ struct hunyuan_dense {
     if (hp.rope_alpha > 0.0f && hp.dim_k > 2) hp.rope_base *= std::pow(hp.rope_alpha, d / (d - 2.0f));
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 struct hunyuan_vl : hunyuan_dense {
   static constexpr std::string_view name = "hunyuan_vl";
 };
 
 /// PaddleOCR's language model: llama with M-RoPE.
-struct paddleocr {
+struct paddleocr : decoder_arch {
   static constexpr std::string_view name = "paddleocr";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::rope_sections);
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(bias::optional, bias::optional),
            tensors::norm("blk.{}.ffn_norm"), tensors::gated(bias::optional));
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Pocket TTS's backbone: layer norms with bias, GELU.
-struct pockettts {
+struct pockettts : decoder_arch {
   static constexpr std::string_view name = "pockettts";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope);
   static constexpr auto tensors =
       join(tensors::decoder(bias::required), tensors::norm("blk.{}.attn_norm", bias::required), tensors::attention(),
            tensors::norm("blk.{}.ffn_norm", bias::required), tensors::plain());
   static constexpr decoder_spec spec{.norm = norm_kind::layer, .act = activation::gelu};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Apertus (https://arxiv.org/abs/2509.14233): xIELU, whose parameters differ from layer to layer.
-struct apertus {
+struct apertus : decoder_arch {
   static constexpr std::string_view name = "apertus";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::xielu);
   static constexpr auto tensors =
@@ -301,16 +205,10 @@ struct apertus {
            tensors::attention(bias::optional, bias::optional), tensors::head_norms(need::optional, bias::optional),
            tensors::norm("blk.{}.ffn_norm"), tensors::plain());
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .act = activation::xielu};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// PLaMo 3: windowed layers with a rope base of their own, norms on both sides of the branches, fused matrices.
-struct plamo3 {
+struct plamo3 : decoder_arch {
   static constexpr std::string_view name = "plamo3";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::window);
   static constexpr auto tensors = join(
@@ -318,17 +216,11 @@ struct plamo3 {
       tensors::norm("blk.{}.post_attention_norm", bias::none, need::required, ""), tensors::norm("blk.{}.ffn_norm"),
       tensors::fused_gated, tensors::norm("blk.{}.post_ffw_norm", bias::none, need::required, ""));
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .windowed = windowed_by<8>};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Muse Glimmer: gated attention, windowed layers with rope and global ones without, norms on both sides with an
 /// epsilon of their own, scaled and capped logits.
-struct muse_glimmer {
+struct muse_glimmer : decoder_arch {
   static constexpr std::string_view name = "muse-glimmer";
   static constexpr auto keys =
       join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::scales, keys::softcaps);
@@ -341,16 +233,10 @@ struct muse_glimmer {
     hp.post_norm_eps = 1e-8f;
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// CogVLM's language part (https://arxiv.org/abs/2311.03079). The matrices for image tokens are in the file and unused.
-struct cogvlm {
+struct cogvlm : decoder_arch {
   static constexpr std::string_view name = "cogvlm";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors =
@@ -364,12 +250,6 @@ struct cogvlm {
   static constexpr result<void> complete(hparams& hp) {
     hp.rope_base = 10000.0f;
     return {};
-  }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
   }
 };
 

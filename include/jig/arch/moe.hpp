@@ -6,67 +6,38 @@
 namespace jig::arch {
 
 /// DeepSeek MoE (https://arxiv.org/abs/2401.06066): dense first layers, shared experts, no renormalisation.
-struct deepseek {
+struct deepseek : decoder_arch {
   static constexpr std::string_view name = "deepseek";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::experts, keys::more_experts);
   static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
                                        tensors::norm("blk.{}.ffn_norm"), tensors::gated(bias::none, is_dense),
                                        tensors::experts, tensors::shared_experts());
   static constexpr decoder_spec spec{.router_normalize = false};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// DeepSeek-OCR's language model: deepseek with rope over halves.
-struct deepseek2_ocr {
+struct deepseek2_ocr : deepseek {
   static constexpr std::string_view name = "deepseek2-ocr";
-  static constexpr auto keys = deepseek::keys;
-  static constexpr auto tensors = deepseek::tensors;
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .router_norm_from_file = true};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Ling (https://arxiv.org/abs/2503.05139): experts in every layer, weights as the file says.
-struct bailingmoe {
+struct bailingmoe : deepseek {
   static constexpr std::string_view name = "bailingmoe";
-  static constexpr auto keys = deepseek::keys;
-  static constexpr auto tensors = deepseek::tensors;
   static constexpr decoder_spec spec{.router_norm_from_file = true};
   static result<void> complete(hparams& hp) noexcept {
     hp.n_dense_first = 0;
     hp.attn_scale = inverse_sqrt(hp.n_rot);
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Ling 2: norms of queries and keys, grouped sigmoid router with selection bias.
-struct bailingmoe2 {
+struct bailingmoe2 : deepseek {
   static constexpr std::string_view name = "bailingmoe2";
-  static constexpr auto keys = deepseek::keys;
   static constexpr auto tensors =
       join(deepseek::tensors, tensors::head_norms(), tensors::selection_bias(need::optional));
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .router_norm_from_file = true};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// dots.llm1 (https://arxiv.org/abs/2506.05767).
@@ -75,22 +46,15 @@ struct dots1 : bailingmoe2 {
 };
 
 /// Hunyuan 3: dense first layers, sigmoid router with selection bias; which layers are dense is seen from the tensors.
-struct hy_v3 {
+struct hy_v3 : deepseek {
   static constexpr std::string_view name = "hy_v3";
-  static constexpr auto keys = deepseek::keys;
   static constexpr auto tensors =
       join(deepseek::tensors, tensors::head_norms(), tensors::selection_bias(need::optional, ""));
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .router = gating::sigmoid, .router_norm_from_file = true};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// ERNIE 4.5 with experts: softmax router with selection bias, a shared expert.
-struct ernie4_5_moe {
+struct ernie4_5_moe : decoder_arch {
   static constexpr std::string_view name = "ernie4_5-moe";
   static constexpr auto keys = deepseek::keys;
   static constexpr auto tensors =
@@ -98,50 +62,32 @@ struct ernie4_5_moe {
            tensors::norm("blk.{}.ffn_norm"), tensors::gated(bias::optional, is_dense), tensors::experts,
            tensors::selection_bias(need::optional), tensors::shared_experts(has_shared));
   static constexpr decoder_spec spec{};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// MiniMax M2: norms over all queries and keys of a token, sigmoid router with selection bias.
-struct minimax_m2 {
+struct minimax_m2 : decoder_arch {
   static constexpr std::string_view name = "minimax-m2";
   static constexpr auto keys = deepseek::keys;
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::wide_qk_norms,
            tensors::norm("blk.{}.ffn_norm"), tensors::experts, tensors::selection_bias(need::required));
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .router = gating::sigmoid};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// DBRX: layer norms without bias, clamped projections, the norm of the feed-forward named attn_output_norm.
-struct dbrx {
+struct dbrx : decoder_arch {
   static constexpr std::string_view name = "dbrx";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope, keys::attention_extras, keys::experts);
   static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
                                        tensors::norm("blk.{}.attn_output_norm"), tensors::experts);
   static constexpr decoder_spec spec{
       .norm = norm_kind::layer, .rope = rope_kind::neox, .ffn_norm = ffn_norm_name::attn_output_norm};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// SmallThinker (https://arxiv.org/abs/2507.20984): the router reads the layer's input; ReLU experts; files with a
 /// window have windows of 4096 tokens and no rope in every fourth layer, starting with the first (but for a model of
 /// four layers, as in the field's usual implementation).
-struct smallthinker {
+struct smallthinker : decoder_arch {
   static constexpr std::string_view name = "smallthinker";
   static constexpr auto keys =
       join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::experts, keys::more_experts);
@@ -157,16 +103,10 @@ struct smallthinker {
     if (hp.window != 0) hp.window = 4096;
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// AFMoE (Arcee Trinity): gated attention, norms on both sides, windowed layers with rope and global ones without.
-struct afmoe {
+struct afmoe : decoder_arch {
   static constexpr std::string_view name = "afmoe";
   static constexpr auto keys =
       join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::experts, keys::more_experts);
@@ -182,16 +122,10 @@ struct afmoe {
     hp.embedding_scale = std::sqrt(static_cast<f32>(hp.n_embd));
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Mellum 2: three windowed layers without YaRN for each global one.
-struct mellum {
+struct mellum : decoder_arch {
   static constexpr std::string_view name = "mellum";
   static constexpr auto keys =
       join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::experts, keys::more_experts);
@@ -202,48 +136,30 @@ struct mellum {
     hp.rope_base_window = 0.0f;  // in files, but the models do not use it
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Hunyuan-A13B: norms of queries and keys behind the rope, a shared expert in every layer.
-struct hunyuan_moe {
+struct hunyuan_moe : decoder_arch {
   static constexpr std::string_view name = "hunyuan-moe";
   static constexpr auto keys = deepseek::keys;
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::head_norms(),
            tensors::norm("blk.{}.ffn_norm"), tensors::experts, tensors::shared_experts());
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .qk_norm_after_rope = true};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// EXAONE MoE: windowed layers with rope, global ones without; sigmoid router with selection bias.
-struct exaone_moe {
+struct exaone_moe : decoder_arch {
   static constexpr std::string_view name = "exaone-moe";
   static constexpr auto keys = join(deepseek::keys, keys::window);
   static constexpr auto tensors = join(bailingmoe2::tensors, tensors::rope_factors);
   static constexpr decoder_spec spec{
       .rope = rope_kind::neox, .windowed = windowed_by<4>, .rope_in = windowed_by<4>, .router_norm_from_file = true};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// MiMo 2 (Xiaomi): key and value heads of different size, key/value heads that differ from layer to layer, sinks in
 /// the windowed layers, attention's result scaled.
-struct mimo2 {
+struct mimo2 : decoder_arch {
   static constexpr std::string_view name = "mimo2";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::value_scale,
                                     keys::experts, keys::more_experts);
@@ -255,17 +171,11 @@ struct mimo2 {
     hp.expert_gating = 0;  // always sigmoid, whatever the file says
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Step 3.5: heads that differ from layer to layer, an output gate per head, half of the rope in global layers, limited
 /// SwiGLU.
-struct step35 {
+struct step35 : decoder_arch {
   static constexpr std::string_view name = "step35";
   static constexpr auto keys =
       join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::experts, keys::more_experts, keys::clamps);
@@ -282,17 +192,11 @@ struct step35 {
     hp.n_rot /= 2;
     return {};
   }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Laguna (Poolside): heads that differ from layer to layer, a softplus output gate per head or value; windowed layers
 /// with plain rope of another width, a global one first in every four.
-struct laguna {
+struct laguna : decoder_arch {
   static constexpr std::string_view name = "laguna";
   static constexpr auto keys =
       join(keys::decoder, keys::rms_norm, keys::rope, keys::window, keys::experts, keys::more_experts);
@@ -306,12 +210,6 @@ struct laguna {
                                      .router = gating::sigmoid,
                                      .router_norm_from_file = true,
                                      .attn_gate = activation::softplus};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Arctic (Snowflake): a dense layer of width n_embd, and experts that read the layer's input in parallel to it.

@@ -5,22 +5,16 @@
 
 namespace jig::arch {
 
-struct phi3 {
+struct phi3 : decoder_arch {
   static constexpr std::string_view name = "phi3";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors = join(tensors::decoder(), tensors::longrope_factors, tensors::norm("blk.{}.attn_norm"),
                                        tensors::attention(), tensors::norm("blk.{}.ffn_norm"), tensors::fused_gated);
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Phi-3.5-MoE: norms with bias, biases in attention and output, experts.
-struct phimoe {
+struct phimoe : decoder_arch {
   static constexpr std::string_view name = "phimoe";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::experts);
   static constexpr auto tensors =
@@ -28,12 +22,6 @@ struct phimoe {
            tensors::norm("blk.{}.attn_norm", bias::required), tensors::attention(bias::required, bias::required),
            tensors::norm("blk.{}.ffn_norm", bias::required), tensors::experts);
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 }  // namespace jig::arch

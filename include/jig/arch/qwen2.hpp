@@ -6,23 +6,17 @@
 
 namespace jig::arch {
 
-struct qwen2 {
+struct qwen2 : decoder_arch {
   static constexpr std::string_view name = "qwen2";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors =
       join(tensors::decoder(bias::none, bias::optional), tensors::norm("blk.{}.attn_norm"),
            tensors::attention(bias::required, bias::none), tensors::norm("blk.{}.ffn_norm"), tensors::gated());
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Qwen2-MoE (Qwen 1.5 MoE): experts without renormalisation and a shared expert behind a gate of its own.
-struct qwen2moe {
+struct qwen2moe : decoder_arch {
   static constexpr std::string_view name = "qwen2moe";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::experts, keys::more_experts);
   static constexpr auto tensors =
@@ -30,44 +24,21 @@ struct qwen2moe {
            tensors::norm("blk.{}.ffn_norm"), tensors::experts, tensors::shared_experts(),
            tensors::one({"blk.{}.ffn_gate_inp_shexp", {d::embd}, bias::none, need::required, is_moe}));
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .router_normalize = false};
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Qwen2-VL's language model: M-RoPE.
-struct qwen2vl {
+struct qwen2vl : qwen2 {
   static constexpr std::string_view name = "qwen2vl";
   static constexpr auto keys = join(qwen2::keys, keys::rope_sections);
-  static constexpr auto tensors = qwen2::tensors;
-  static constexpr decoder_spec spec = qwen2::spec;
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
-  }
 };
 
 /// Qwen 1: fused qkv with bias; the file's feed-forward width counts gate and up together.
-struct qwen {
+struct qwen : qwen2 {
   static constexpr std::string_view name = "qwen";
-  static constexpr auto keys = qwen2::keys;
-  static constexpr auto tensors = qwen2::tensors;
-  static constexpr decoder_spec spec = qwen2::spec;
   static constexpr result<void> complete(hparams& hp) {
     if (hp.n_ff[0] % 2 != 0) return fail(errc::inconsistent, "qwen.feed_forward_length").got(hp.n_ff[0]);
     hp.n_ff = hp.n_ff[0] / 2;
     return {};
-  }
-
-  /// Token ids -> logits [n_outputs, n_vocab].
-  template <class X, class M>
-  static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder(x, spec, m, b);
   }
 };
 

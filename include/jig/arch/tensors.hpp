@@ -94,7 +94,6 @@ constexpr u64 head_k(const hparams& hp, u32) { return hp.dim_k; }
 constexpr u64 head(const hparams& hp, u32 il) { return hp.n_head[il]; }
 constexpr u64 head_kv(const hparams& hp, u32 il) { return hp.n_head_kv[il]; }
 constexpr u64 context(const hparams& hp, u32) { return hp.n_ctx_train; }
-constexpr u64 one(const hparams&, u32) { return 1; }
 constexpr u64 half_rot(const hparams& hp, u32) { return hp.n_rot / 2; }
 }  // namespace d
 
@@ -107,7 +106,6 @@ constexpr bool is_dense(const hparams& hp, u32 il) { return !is_moe(hp, il); }
 constexpr bool has_shared(const hparams& hp, u32 il) {
   return is_moe(hp, il) && (hp.n_ff_shared != 0 || hp.n_expert_shared != 0);
 }
-constexpr bool has_attention(const hparams& hp, u32 il) { return hp.n_head[il] != 0; }
 
 enum class bias : u8 { none, optional, required };
 
