@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "jig/arch/all.hpp"
+#include "jig/host/detail/embed_hparams.hpp"
 #include "jig/host/detail/embed_vocab.hpp"
 #include "jig/host/detail/embed_weights.hpp"
 
@@ -56,7 +57,10 @@ std::string header_text(const placed_weights& weights, const std::string& extent
       "// Weights: {} bytes, vocabulary: {} bytes; {}.cpp holds them.\n\n",
       options.name, comment_text(options.origin), weights.bytes.size(), blob.bytes.size() - weights.bytes.size(),
       options.name);
-  std::vector<std::string> includes = {fmt::format("jig/arch/{}.hpp", Arch::name), std::string(kind.header)};
+  // Families share headers, and "gpt-oss" is the struct gpt_oss.
+  std::string architecture(Arch::name);
+  for (char& c : architecture) c = c == '-' ? '_' : c;
+  std::vector<std::string> includes = {"jig/arch/all.hpp", std::string(kind.header)};
   std::string quants;
   for (u32 id : weights.types) {
     includes.push_back(fmt::format("jig/quant/{}.hpp", block_type_header(id)));
@@ -73,7 +77,7 @@ std::string header_text(const placed_weights& weights, const std::string& extent
       "  static constexpr jig::hparams hp{{\n{}  }};\n\n"
       "  // Data, type, columns, rows, matrices; in the order of slot_map<architecture>.\n"
       "  static constexpr jig::weight slots[] = {{\n{}  }};\n\n",
-      options.name, Arch::name, quants, extents, weights.slots);
+      options.name, architecture, quants, extents, weights.slots);
   out += fmt::format(
       "  // Without what only the loading of files needs.\n"
       "  static constexpr jig::tokenizer_kind kind = [] {{\n"
@@ -93,7 +97,7 @@ result<embedded_model> embed_as(const gguf::file_set& file, const vocab& v, cons
     if (v.kind != nullptr && k.name == v.kind->name) kind = &k;
   if (kind == nullptr) return fail(errc::unknown_tokenizer, v.kind != nullptr ? v.kind->name : "");
   JIG_TRY(const hparams hp, read_hparams<Arch>(file));
-  JIG_TRY(const std::string extents, hparams_text(hp));
+  JIG_TRY(const std::string extents, hparams_text(Arch::keys, hp));
   const std::string symbol = options.name + "_weights";
   JIG_TRY(const placed_weights weights, place_weights<Arch>(file, hp, symbol));
   blob_builder blob;
