@@ -11,11 +11,13 @@
 
 #include "jig/gguf/entry_range.hpp"
 #include "jig/gguf/sorted_positions.hpp"
+#include "jig/gguf/typed_lookup.hpp"
 
 namespace jig::gguf {
 
 /// A GGUF file that passed open(). A view: the bytes, and the index's memory if there is one, must outlive it.
-class file {
+/// get<T>(key), get_or, has and has_tensor: typed_lookup.hpp.
+class file : public typed_lookup<file> {
  public:
   file() = default;
 
@@ -42,21 +44,6 @@ class file {
   result<value> find(std::string_view key) const noexcept;
   /// The tensor with this name. Errors: missing_tensor.
   result<tensor_info> find_tensor(std::string_view name) const noexcept;
-  bool has(std::string_view key) const noexcept { return static_cast<bool>(find(key)); }
-  bool has_tensor(std::string_view name) const noexcept { return static_cast<bool>(find_tensor(name)); }
-
-  /// find(key) as a T, see value::as. Errors: missing_key, wrong_key_type, bad_value; with the key's name.
-  template <class T>
-  result<T> get(std::string_view key) const noexcept {
-    JIG_TRY(const value v, find(key));
-    return v.template as<T>();
-  }
-  /// As get, but a missing key gives `otherwise`; a key of the wrong type still is an error.
-  template <class T>
-  result<T> get_or(std::string_view key, T otherwise) const noexcept {
-    const auto v = find(key);
-    return v ? v->template as<T>() : result<T>(otherwise);
-  }
 
   /// Words of memory that build_index needs: one per key and tensor.
   usize index_words() const noexcept { return static_cast<usize>(header_.key_count + header_.tensor_count); }

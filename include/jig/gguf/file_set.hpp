@@ -56,7 +56,7 @@ class all_tensors_range {
 };
 
 /// A view of one or several validated files. The files must outlive it.
-class file_set {
+class file_set : public typed_lookup<file_set> {
  public:
   file_set() = default;
   file_set(const file& single) noexcept : files_(&single, 1) {}
@@ -79,21 +79,6 @@ class file_set {
     for (const file& f : files_)
       if (auto t = f.find_tensor(name)) return t;
     return fail(errc::missing_tensor, name);
-  }
-  bool has(std::string_view key) const noexcept { return static_cast<bool>(find(key)); }
-  bool has_tensor(std::string_view name) const noexcept { return static_cast<bool>(find_tensor(name)); }
-
-  /// find(key) as a T, see value::as. Errors: missing_key, wrong_key_type, bad_value; with the key's name.
-  template <class T>
-  result<T> get(std::string_view key) const noexcept {
-    JIG_TRY(const value v, find(key));
-    return v.template as<T>();
-  }
-  /// As get, but a missing key gives `otherwise`; a key of the wrong type still is an error.
-  template <class T>
-  result<T> get_or(std::string_view key, T otherwise) const noexcept {
-    const auto v = find(key);
-    return v ? v->template as<T>() : result<T>(otherwise);
   }
 
  private:
