@@ -7,6 +7,7 @@
 
 #include <string_view>
 
+#include "jig/core/ascii.hpp"
 #include "jig/core/result.hpp"
 #include "jig/core/types.hpp"
 
@@ -77,10 +78,9 @@ constexpr const block_info* find_block_info(u32 id) noexcept {
 
 /// The type with this name (upper and lower case are the same), or nullptr.
 constexpr const block_info* find_block_info(std::string_view name) noexcept {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   for (const block_info& info : block_infos) {
     bool same = info.name.size() == name.size();
-    for (usize i = 0; same && i < name.size(); ++i) same = lower(info.name[i]) == lower(name[i]);
+    for (usize i = 0; same && i < name.size(); ++i) same = ascii_lower(info.name[i]) == ascii_lower(name[i]);
     if (same) return &info;
   }
   return nullptr;

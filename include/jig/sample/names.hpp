@@ -4,13 +4,12 @@
 
 #include <string_view>
 
+#include "jig/core/ascii.hpp"
 #include "jig/core/type_list.hpp"
 
 namespace jig::sample {
 
 namespace detail {
-
-constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// Compares `text` with `name` in which each '_' is replaced by `separator`, or left out if that is 0.
 constexpr bool spelt(std::string_view text, std::string_view name, char separator) noexcept {
@@ -20,7 +19,7 @@ constexpr bool spelt(std::string_view text, std::string_view name, char separato
       if (separator == 0) continue;
       c = separator;
     }
-    if (at == text.size() || lower(text[at]) != c) return false;
+    if (at == text.size() || ascii_lower(text[at]) != c) return false;
     ++at;
   }
   return at == text.size();

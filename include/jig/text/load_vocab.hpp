@@ -8,153 +8,12 @@
 // Memory: per token 7 bytes (11 with scores) and 6 to 12 for the look-up; per merge 12 and 6 to 12; 8 per special
 // token. Llama 3 (128,256 tokens, 280,147 merges): 7 MB. Token texts stay in the file.
 
-#include "jig/core/message.hpp"
-#include "jig/gguf/file.hpp"
-#include "jig/text/all.hpp"
-#include "jig/text/known_tokens.hpp"
+#include "jig/core/ascii.hpp"
+#include "jig/text/vocab_source.hpp"
 
 namespace jig {
 
-using kind_list = std::span<const tokenizer_kind* const>;
-
 namespace detail {
-
-/// A key with the prefix that all tokenizer keys have.
-struct tokenizer_key {
-  char text[64];
-  usize size = 0;
-  constexpr explicit tokenizer_key(std::string_view name) noexcept : text() {
-    for (std::string_view part : {std::string_view("tokenizer.ggml."), name})
-      for (char c : part) text[size++] = c;
-  }
-  constexpr operator std::string_view() const noexcept { return {text, size}; }
-};
-
-/// What a file declares: sizes, and where its arrays are.
-struct vocab_source {
-  const tokenizer_kind* kind = nullptr;
-  u32 count = 0;
-  u64 empty = 0;     ///< tokens without text; each gets a text of its own
-  u64 specials = 0;  ///< at most so many special tokens
-  u32 merge_count = 0;
-  gguf::string_range tokens, merges;
-  gguf::value scores, types;  ///< count() 0 if absent
-  bool has_scores = false, has_types = false;
-};
-
-/// "[EMPTY_4294967295]" is the longest.
-inline constexpr usize empty_text_bytes = 18;
-
-inline result<const tokenizer_kind*> find_kind(const gguf::file& file, kind_list kinds) noexcept {
-  JIG_TRY(const auto model, file.get<std::string_view>(tokenizer_key("model")));
-  for (const tokenizer_kind* kind : kinds)
-    for (std::string_view name : kind->models)
-      if (name == model) return kind;
-  return fail(errc::unknown_tokenizer, model);
-}
-
-/// A vocabulary without tokens: only their number.
-inline result<u32> declared_size(const gguf::file& file) noexcept {
-  JIG_TRY(const auto arch, file.get<std::string_view>("general.architecture"));
-  constexpr std::string_view suffix = ".vocab_size";
-  char key[128];
-  if (arch.size() + suffix.size() > sizeof key) return fail(errc::bad_value, "general.architecture");
-  usize n = 0;
-  for (std::string_view part : {arch, suffix})
-    for (char c : part) key[n++] = c;
-  const auto size = file.get_or<u32>({key, n}, 0);
-  if (size && *size > 0x7fffffff) return fail(errc::bad_value, {key, n}).got(*size);
-  return size;
-}
-
-inline result<void> find_strings(const gguf::file& file, std::string_view name, gguf::string_range& out,
-                                 u32& count) noexcept {
-  JIG_TRY(const gguf::value v, file.find(tokenizer_key(name)));
-  JIG_TRY(out, v.strings());
-  if (out.size() > (u32{1} << 30)) return fail(errc::count_too_large, v.key()).got(out.size());
-  count = static_cast<u32>(out.size());
-  return {};
-}
-
-inline result<vocab_source> read_source(const gguf::file& file, kind_list kinds) noexcept {
-  vocab_source s;
-  JIG_TRY(s.kind, find_kind(file, kinds));
-  if (s.kind == &no_vocab_kind) {
-    JIG_TRY(s.count, declared_size(file));
-    return s;
-  }
-  JIG_CHECK(find_strings(file, "tokens", s.tokens, s.count));
-  if (s.count == 0) return fail(errc::bad_vocabulary, tokenizer_key("tokens"));
-  for (std::string_view text : s.tokens) s.empty += text.empty();
-  if (s.kind->uses_merges) {
-    JIG_CHECK(find_strings(file, "merges", s.merges, s.merge_count));
-  }
-  const auto array = [&](std::string_view name, gguf::value& out, bool& present) -> result<void> {
-    const auto v = file.find(tokenizer_key(name));
-    present = static_cast<bool>(v);
-    if (!present) return {};
-    if (!v->is_array()) return fail(errc::wrong_key_type, v->key()).at(v->position());
-    if (v->count() < s.count) return fail(errc::bad_vocabulary, v->key()).got(v->count()).at(v->position());
-    out = *v;
-    return {};
-  };
-  JIG_CHECK(array("token_type", s.types, s.has_types));
-  if (s.kind->uses_scores) {
-    JIG_CHECK(array("scores", s.scores, s.has_scores));
-  }
-  s.specials = std::size(known_roles) + std::size(end_texts) + std::size(shown_texts);
-  for (u64 i = 0; s.has_types && i < s.count; ++i) {
-    JIG_TRY(const i64 type, s.types.element<i64>(i));
-    s.specials += type >= 2 && type <= 4;
-  }
-  if (s.specials > s.count) s.specials = s.count;
-  return s;
-}
-
-/// The arrays of a vocabulary within one block of memory.
-class vocab_memory {
- public:
-  vocab_memory(const vocab_source& s, std::span<std::byte> memory) noexcept : memory_(memory) {
-    const u64 n = s.tokens.empty() ? 0 : s.count;
-    offsets = take<u32>(n);
-    slots = take<u32>(n == 0 ? 0 : lookup::slots_for(n));
-    scores = take<f32>(s.has_scores ? n : 0);
-    merges = take<merge>(s.merge_count);
-    pair_slots = take<u32>(s.merge_count == 0 ? 0 : lookup::slots_for(s.merge_count));
-    specials = take<u32>(s.specials);
-    parents = take<u32>(s.specials);
-    byte_ids = take<i32>(n == 0 ? 0 : 256);
-    lengths = take<u16>(n);
-    attributes = take<token_attributes>(n);
-    texts = take<char>(s.empty * empty_text_bytes);
-  }
-  u64 needed() const noexcept { return used_ + alignof(u32); }  ///< the block's own alignment is free
-  bool fits() const noexcept { return needed() <= memory_.size(); }
-
-  std::span<u32> offsets, slots, pair_slots, specials, parents;
-  std::span<f32> scores;
-  std::span<merge> merges;
-  std::span<i32> byte_ids;
-  std::span<u16> lengths;
-  std::span<token_attributes> attributes;
-  std::span<char> texts;
-
- private:
-  /// Arrays come in order of falling alignment, so only the block's start needs padding. Empty where it doesn't fit.
-  template <class T>
-  std::span<T> take(u64 count) noexcept {
-    const u64 at = used_;
-    used_ += count * sizeof(T);
-    if (!fits()) return {};
-    const auto start = reinterpret_cast<std::uintptr_t>(memory_.data());
-    const usize padding = (alignof(u32) - start % alignof(u32)) % alignof(u32);
-    T* first = reinterpret_cast<T*>(memory_.data() + padding + static_cast<usize>(at));
-    for (u64 i = 0; i < count; ++i) ::new (static_cast<void*>(first + i)) T{};
-    return {first, static_cast<usize>(count)};
-  }
-  std::span<std::byte> memory_;
-  u64 used_ = 0;
-};
 
 /// Fills a vocabulary step by step.
 class vocab_loader {
@@ -249,13 +108,12 @@ class vocab_loader {
   }
 
   result<void> read_keys() noexcept {
-    JIG_TRY(pre_name_, file_.get_or<std::string_view>(tokenizer_key("pre"), ""));
+    JIG_TRY(pre_name_, file_.get_or<std::string_view>(tokenizer_key("pre").view(), ""));
     if (v_.kind->choose_pre != nullptr) {
       JIG_CHECK(v_.kind->choose_pre(v_, pre_name_));
     }
     for (const id_key& k : id_keys) {
-      const tokenizer_key key(k.key);
-      const auto id = file_.find(key);
+      const auto id = file_.find(tokenizer_key(k.key).view());
       if (!id) continue;
       JIG_TRY(const i64 value, signed_id(*id));
       v_.ids.*k.role = value >= 0 && value < s_.count ? static_cast<i32>(value) : -1;
@@ -263,7 +121,7 @@ class vocab_loader {
     for (const id_key& k : id_keys)  // defaults that the vocabulary is too small for
       if (!v_.contains(v_.ids.*k.role)) v_.ids.*k.role = -1;
     for (const flag_key& k : flag_keys) {
-      JIG_TRY(v_.flags.*k.flag, file_.get_or<bool>(tokenizer_key(k.key), v_.flags.*k.flag));
+      JIG_TRY(v_.flags.*k.flag, file_.get_or<bool>(tokenizer_key(k.key).view(), v_.flags.*k.flag));
     }
     return {};
   }
@@ -391,10 +249,9 @@ class vocab_loader {
   }
   /// True if `part` (in lower case) occurs in `text`.
   static bool has_ignoring_case(std::string_view text, std::string_view part) noexcept {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
     for (usize i = 0; i + part.size() <= text.size(); ++i) {
       usize k = 0;
-      while (k < part.size() && lower(text[i + k]) == part[k]) ++k;
+      while (k < part.size() && ascii_lower(text[i + k]) == part[k]) ++k;
       if (k == part.size()) return true;
     }
     return false;
