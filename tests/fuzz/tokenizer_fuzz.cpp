@@ -10,10 +10,12 @@
 
 #include "jig/gguf/writer.hpp"
 #include "jig/host/vocab.hpp"
+#include "text/valid_utf8.hpp"
 
 namespace {
 
 using namespace jig;
+using test::is_valid_utf8;
 
 void require(bool condition) {
   if (!condition) std::abort();
@@ -70,17 +72,6 @@ void describe(input& in, u8 kind, u8 flags, gguf::writer& w) {
   w.set("general.name", (flags & 4) != 0 ? "phi-3" : (flags & 8) != 0 ? "modern-bert" : "x");
   w.set("tokenizer.ggml.add_space_prefix", (flags & 16) != 0);
   w.set("tokenizer.ggml.add_eos_token", (flags & 32) != 0);
-}
-
-bool is_valid_utf8(std::string_view s) {
-  for (usize i = 0; i < s.size();) {
-    const decoded d = decode_utf8(s, i);
-    char shortest[4];
-    const bool surrogate = d.code >= 0xd800 && d.code < 0xe000;
-    if (surrogate || (d.bytes == 1 && d.code > 0x7f) || encode_utf8(d.code, shortest) != d.bytes) return false;
-    i += d.bytes;
-  }
-  return true;
 }
 
 void check_texts(const vocab& v, std::span<const i32> ids, detokenize_options options) {

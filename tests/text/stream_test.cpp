@@ -3,6 +3,7 @@
 #include <regex>
 
 #include "kit.hpp"
+#include "valid_utf8.hpp"
 
 using namespace jig;
 using namespace jig::test;
@@ -32,17 +33,6 @@ std::string valid(std::string_view text, invalid_utf8 how = invalid_utf8::replac
   for (char c : text) filter.add(c, put);
   filter.finish(put);
   return out;
-}
-
-bool is_valid_utf8(std::string_view s) {
-  for (usize i = 0; i < s.size();) {
-    const decoded d = decode_utf8(s, i);
-    char shortest[4];
-    const bool surrogate = d.code >= 0xd800 && d.code < 0xe000;
-    if (surrogate || (d.bytes == 1 && d.code > 0x7f) || encode_utf8(d.code, shortest) != d.bytes) return false;
-    i += d.bytes;
-  }
-  return true;
 }
 
 /// A byte-level vocabulary with a token per byte.
