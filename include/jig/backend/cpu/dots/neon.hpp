@@ -37,57 +37,54 @@ inline f32 load_f16(const le_f16& h) noexcept {
   return v;
 }
 
+/// The products of 32 codes, w0 the first 16, with 32 activations at y.
+template <class Isa>
+int32x4_t dots_of_32(Isa isa, int8x16_t w0, int8x16_t w1, const i8* y) noexcept {
+  return add_dots(isa, add_dots(isa, vdupq_n_s32(0), w0, vld1q_s8(y)), w1, vld1q_s8(y + 16));
+}
+
 /// sum += d * dots
 inline void add_scaled(float32x4_t& sum, f32 d, int32x4_t dots) noexcept {
   sum = vfmaq_n_f32(sum, vcvtq_f32_s32(dots), d);
 }
 
+/// What the kernels for blocks of W and A have in common: sums over blocks in four lanes.
+template <class W, class A>
+struct sums_neon {
+  using weight = W;
+  using act = A;
+  using sum = float32x4_t;
+  static f32 total(sum s) noexcept { return vaddvq_f32(s); }
+};
+
 }  // namespace detail
 
 template <class Isa>
-struct q8_0_neon {
-  using weight = q8_0;
-  using act = q8_0;
-  using sum = float32x4_t;
-  static f32 total(sum s) noexcept { return vaddvq_f32(s); }
+struct q8_0_neon : detail::sums_neon<q8_0, q8_0> {
   template <u32 C>
   static void add(sum (&s)[C], const q8_0& w, const q8_0* const (&a)[C]) noexcept {
     const int8x16_t q0 = vld1q_s8(w.qs), q1 = vld1q_s8(w.qs + 16);
     const f32 d = detail::load_f16(w.d);
-    for (u32 c = 0; c < C; ++c) {
-      int32x4_t dots = detail::add_dots(Isa{}, vdupq_n_s32(0), q0, vld1q_s8(a[c]->qs));
-      dots = detail::add_dots(Isa{}, dots, q1, vld1q_s8(a[c]->qs + 16));
-      detail::add_scaled(s[c], d * detail::load_f16(a[c]->d), dots);
-    }
+    for (u32 c = 0; c < C; ++c)
+      detail::add_scaled(s[c], d * detail::load_f16(a[c]->d), detail::dots_of_32(Isa{}, q0, q1, a[c]->qs));
   }
 };
 
 template <class Isa>
-struct q4_0_neon {
-  using weight = q4_0;
-  using act = q8_0;
-  using sum = float32x4_t;
-  static f32 total(sum s) noexcept { return vaddvq_f32(s); }
+struct q4_0_neon : detail::sums_neon<q4_0, q8_0> {
   template <u32 C>
   static void add(sum (&s)[C], const q4_0& w, const q8_0* const (&a)[C]) noexcept {
     const uint8x16_t q = vld1q_u8(w.qs);
     const int8x16_t eight = vdupq_n_s8(8);
     const int8x16_t q0 = vsubq_s8(detail::low_nibbles(q), eight), q1 = vsubq_s8(detail::high_nibbles(q), eight);
     const f32 d = detail::load_f16(w.d);
-    for (u32 c = 0; c < C; ++c) {
-      int32x4_t dots = detail::add_dots(Isa{}, vdupq_n_s32(0), q0, vld1q_s8(a[c]->qs));
-      dots = detail::add_dots(Isa{}, dots, q1, vld1q_s8(a[c]->qs + 16));
-      detail::add_scaled(s[c], d * detail::load_f16(a[c]->d), dots);
-    }
+    for (u32 c = 0; c < C; ++c)
+      detail::add_scaled(s[c], d * detail::load_f16(a[c]->d), detail::dots_of_32(Isa{}, q0, q1, a[c]->qs));
   }
 };
 
 template <class Isa>
-struct q4_k_neon {
-  using weight = q4_k;
-  using act = q8_k;
-  using sum = float32x4_t;
-  static f32 total(sum s) noexcept { return vaddvq_f32(s); }
+struct q4_k_neon : detail::sums_neon<q4_k, q8_k> {
   template <u32 C>
   static void add(sum (&s)[C], const q4_k& w, const q8_k* const (&a)[C]) noexcept {
     int32x4_t dots[C];
@@ -100,10 +97,7 @@ struct q4_k_neon {
       const int8x16_t q1 = g % 2 ? detail::high_nibbles(b1) : detail::low_nibbles(b1);
       const i32 scale = q4_k::group_scale(w, g), minimum = q4_k::group_min(w, g);
       for (u32 c = 0; c < C; ++c) {
-        const i8* y = a[c]->qs + 32 * g;
-        int32x4_t dot = detail::add_dots(Isa{}, vdupq_n_s32(0), q0, vld1q_s8(y));
-        dot = detail::add_dots(Isa{}, dot, q1, vld1q_s8(y + 16));
-        dots[c] = vmlaq_n_s32(dots[c], dot, scale);
+        dots[c] = vmlaq_n_s32(dots[c], detail::dots_of_32(Isa{}, q0, q1, a[c]->qs + 32 * g), scale);
         minima[c] += minimum * (q8_k::sum(*a[c], 2 * g) + q8_k::sum(*a[c], 2 * g + 1));
       }
     }
@@ -117,11 +111,7 @@ struct q4_k_neon {
 };
 
 template <class Isa>
-struct q6_k_neon {
-  using weight = q6_k;
-  using act = q8_k;
-  using sum = float32x4_t;
-  static f32 total(sum s) noexcept { return vaddvq_f32(s); }
+struct q6_k_neon : detail::sums_neon<q6_k, q8_k> {
   template <u32 C>
   static void add(sum (&s)[C], const q6_k& w, const q8_k* const (&a)[C]) noexcept {
     int32x4_t dots[C];

@@ -72,14 +72,19 @@ inline void add_scaled(__m256& sum, __m256 d, __m256i dots) noexcept {
 }
 inline void add_scaled(__m256& sum, f32 d, __m256i dots) noexcept { add_scaled(sum, _mm256_set1_ps(d), dots); }
 
+/// What the kernels for blocks of W and A have in common: sums over blocks in eight lanes.
+template <class W, class A>
+struct sums_x86 {
+  using weight = W;
+  using act = A;
+  using sum = __m256;
+  static f32 total(sum s) noexcept { return detail::sum_lanes(s); }
+};
+
 }  // namespace detail
 
 template <class Isa>
-struct q8_0_x86 {
-  using weight = q8_0;
-  using act = q8_0;
-  using sum = __m256;
-  static f32 total(sum s) noexcept { return detail::sum_lanes(s); }
+struct q8_0_x86 : detail::sums_x86<q8_0, q8_0> {
   template <u32 C>
   static void add(sum (&s)[C], const q8_0& w, const q8_0* const (&a)[C]) noexcept {
     const __m256i q = detail::load_256(w.qs);
@@ -91,11 +96,7 @@ struct q8_0_x86 {
 };
 
 template <class Isa>
-struct q4_0_x86 {
-  using weight = q4_0;
-  using act = q8_0;
-  using sum = __m256;
-  static f32 total(sum s) noexcept { return detail::sum_lanes(s); }
+struct q4_0_x86 : detail::sums_x86<q4_0, q8_0> {
   template <u32 C>
   static void add(sum (&s)[C], const q4_0& w, const q8_0* const (&a)[C]) noexcept {
     const __m256i q = detail::nibble_codes(w.qs), zero = _mm256_setzero_si256();
@@ -110,12 +111,7 @@ struct q4_0_x86 {
 };
 
 template <class Isa>
-struct q4_k_x86 {
-  using weight = q4_k;
-  using act = q8_k;
-  using sum = __m256;
-  static f32 total(sum s) noexcept { return detail::sum_lanes(s); }
-
+struct q4_k_x86 : detail::sums_x86<q4_k, q8_k> {
   /// Eight scales, then eight minima, as i16; see quant/detail/k_scales.hpp for the packing.
   static __m256i scales_and_minima(const q4_k& w) noexcept {
     const u32 a = load_le<u32>(w.scales), b = load_le<u32>(w.scales + 4), c = load_le<u32>(w.scales + 8);
@@ -155,12 +151,7 @@ struct q4_k_x86 {
 };
 
 template <class Isa>
-struct q6_k_x86 {
-  using weight = q6_k;
-  using act = q8_k;
-  using sum = __m256;
-  static f32 total(sum s) noexcept { return detail::sum_lanes(s); }
-
+struct q6_k_x86 : detail::sums_x86<q6_k, q8_k> {
   template <u32 C>
   static void add(sum (&s)[C], const q6_k& w, const q8_k* const (&a)[C]) noexcept {
     const __m128i scales = detail::load_128(w.scales);
