@@ -120,7 +120,7 @@ TEST_CASE("load: a wrong shape in any dimension of any tensor is named, and so i
       n = n.get<u64>() + 1;
       const outcome got = load(d);
       CHECK(name(got.code) == name(errc::wrong_shape));
-      CHECK(got.name == whole["tensors"][i]["name"]);
+      CHECK(got.name == whole["tensors"][i]["name"].get<std::string>());
     }
   kit::json d = whole;
   d["tensors"].push_back({{"name", "blk.0.surprise.weight"}, {"shape", {8}}, {"offset", 0.0}, {"scale", 1.0}});
