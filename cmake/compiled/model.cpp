@@ -1,4 +1,4 @@
-// Part of jig::compiled: loading, every architecture's tables and checks.
+// Part of jig::compiled: every architecture's forward pass.
 
 #include "jig/host/compiled.hpp"
 

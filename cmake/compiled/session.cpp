@@ -1,4 +1,4 @@
-// Part of jig::compiled: sessions and generation, every architecture's forward pass.
+// Part of jig::compiled: sessions and generation. Nothing here depends on the architecture.
 
 #include "jig/host/compiled.hpp"
 

@@ -49,7 +49,7 @@ std::string help() {
 
 std::string version() {
   std::string text = fmt::format("jig-cli {}\narchitectures: {}\nblock types:", JIG_VERSION,
-                                 host::detail::names_of(cli::any_model::archs{}));
+                                 host::detail::names_of(arch_infos<cli::any_model::archs>));
   for_each_type(cli::any_model::quants{}, [&]<class T>(type_tag<T>) { text += fmt::format(" {}", T::name); });
   return text + "\n";
 }

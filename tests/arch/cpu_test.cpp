@@ -9,7 +9,6 @@
 #include "jig/arch/load.hpp"
 #include "jig/arch/qwen2.hpp"
 #include "jig/backend/cpu/kernels.hpp"
-#include "jig/host/pool.hpp"
 #include "jig/ops/reference.hpp"
 #include "jig/ops/trace.hpp"
 
@@ -23,6 +22,13 @@ std::vector<f64> flat(const rows& r) {
   std::vector<f64> all;
   for (const auto& row : r) kit::append(all, row);
   return all;
+}
+
+/// The kernels that programs run on this machine.
+kernel_set best_kernels() {
+  const auto k = host::compiled_model::make_kernels();
+  REQUIRE_MESSAGE(k, host::to_string(k.error()));
+  return *k;
 }
 
 template <class F>
@@ -73,7 +79,7 @@ void compare_traces(const std::string& model) {
   const std::vector<u8> bytes = kit::materialize(d);
   const gguf::file file = *gguf::open(bytes);
   const hparams hp = *read_hparams<Arch>(file);
-  std::vector<weight> slots(slot_map<Arch>::count(hp));
+  std::vector<weight> slots(slots_of<Arch>.count(hp));
   const bound_model<Arch> m = *bind<Arch, quants<f32>>(file, hp, slots);
   const auto tokens = d["tokens"].get<std::vector<i32>>();
   const auto want = traced<Arch, reference_kernels<quants<f32>>>(m, tokens);
@@ -91,8 +97,8 @@ void compare_traces(const std::string& model) {
 
 TEST_CASE("cpu: the kit's logits in f32, NMSE below 1e-6") {
   for_each_kit_model([](const kit::json& d, const std::vector<u8>& file, const std::vector<i32>& tokens) {
-    const test_model m(file);
-    test_session s(m, 1, 0, models::cpu_table());
+    const auto m = load_model(file);
+    test_session s(m, best_kernels());
     const rows logits = s.decode(0, tokens);
     const auto last = d["logits"]["last"].get<std::vector<f64>>();
     CHECK(kit::nmse(last, flat({logits.back()})) < std::max(1e-6, d["tolerance"].get<f64>()));
@@ -101,16 +107,15 @@ TEST_CASE("cpu: the kit's logits in f32, NMSE below 1e-6") {
 
 TEST_CASE("cpu: results do not depend on the number of threads, bit for bit, nor on how tokens are batched") {
   for_each_kit_model([](const kit::json& d, const std::vector<u8>& file, const std::vector<i32>& tokens) {
-    const test_model m(file);
-    test_session alone(m, 1, 0, models::cpu_table());
+    const auto m = load_model(file);
+    test_session alone(m, best_kernels());
     const rows want = alone.decode(0, tokens);
     for (u32 threads : {2u, 3u}) {
-      host::pool pool({.threads = threads});
-      test_session s(m, 1, 0, models::cpu_table(), pool.handle());
-      CHECK(s.decode(0, tokens) == want);
+      const auto threaded = load_model(file, threads);
+      CHECK(test_session(threaded, best_kernels()).decode(0, tokens) == want);
     }
     if (d["mode"] != "decoder") return;  // tokens see the whole batch
-    test_session single(m, 1, 0, models::cpu_table());
+    test_session single(m, best_kernels());
     rows one_by_one;
     for (i32 token : tokens) one_by_one.push_back(single.decode(0, {token})[0]);
     CHECK(kit::nmse(flat(want), flat(one_by_one)) < 1e-9);

@@ -94,8 +94,8 @@ TEST_CASE("architectures: truncating to a position and decoding again gives the 
     if (d["mode"] != "decoder") continue;
     const auto tokens = d["tokens"].get<std::vector<i32>>();
     const std::vector<u8> bytes = kit::materialize(d);
-    test_model m(bytes);
-    test_session s(m, 3);
+    const auto m = load_model(bytes);
+    test_session s(m, reference_kernel_set(), 3);
     const auto whole = s.decode(0, tokens);
     REQUIRE(s->fork(0, 1));
     REQUIRE(s->truncate(0, 9));

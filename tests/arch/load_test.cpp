@@ -23,7 +23,7 @@ outcome load(const kit::json& d) {
   REQUIRE(file);
   const auto hp = read_hparams<arch::llama>(*file);
   if (!hp) return {hp.error().code, std::string(hp.error().name())};
-  std::vector<weight> slots(slot_map<arch::llama>::count(*hp));
+  std::vector<weight> slots(slots_of<arch::llama>.count(*hp));
   const auto m = bind<arch::llama, all_quants>(*file, *hp, slots);
   return m ? outcome{errc::ok, ""} : outcome{m.error().code, std::string(m.error().name())};
 }
@@ -143,7 +143,7 @@ TEST_CASE("load: block types that the program was not built with are named") {
   const std::vector<u8> bytes = kit::materialize(base());
   const auto file = gguf::open(bytes);
   const auto hp = read_hparams<arch::llama>(*file);
-  std::vector<weight> slots(slot_map<arch::llama>::count(*hp));
+  std::vector<weight> slots(slots_of<arch::llama>.count(*hp));
   const auto m = bind<arch::llama, quants<q8_0>>(*file, *hp, slots);
   CHECK(name(m.error().code) == name(errc::wrong_tensor_type));
   CHECK(m.error().name() == "token_embd.weight");

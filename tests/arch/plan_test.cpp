@@ -25,12 +25,12 @@ constexpr hparams small_hp{.n_vocab = 512,
                            .n_rot = 8};
 constexpr u8 small_bytes[64] = {};
 constexpr auto small_slots = [] {
-  using map = slot_map<arch::llama>;
-  std::array<weight, map::count(small_hp)> slots{};
+  constexpr const slot_map& map = slots_of<arch::llama>;
+  std::array<weight, map.count(small_hp)> slots{};
   for (weight& w : slots) w = {small_bytes, 0, 64, 64, 1};
   for (u32 il = 0; il < small_hp.n_layer; ++il)  // no fused qkv, no experts
     for (std::string_view name : {"blk.{}.attn_qkv", "blk.{}.ffn_gate_inp"})
-      slots[map::index(map::find(name), il)] = {};
+      slots[map.index(map.find(name), il)] = {};
   return slots;
 }();
 struct small_blob {
@@ -41,12 +41,13 @@ using small_model = static_model<arch::llama, small_blob>;
 
 /// A llama of the kit, bound as what it is.
 struct llama_model {
-  explicit llama_model(const std::vector<u8>& bytes) : file(*gguf::open(bytes)) {
-    const hparams hp = *read_hparams<arch::llama>(file);
-    slots.resize(slot_map<arch::llama>::count(hp));
+  explicit llama_model(const std::vector<u8>& bytes)
+      : file(*gguf::open(bytes)), hp(*read_hparams<arch::llama>(file)) {
+    slots.resize(slots_of<arch::llama>.count(hp));
     bound = *bind<arch::llama, quants<f32>>(file, hp, slots);
   }
   gguf::file file;
+  hparams hp;
   std::vector<weight> slots;
   bound_model<arch::llama> bound;
 };
@@ -106,12 +107,11 @@ TEST_CASE("planner: one byte less than planned stops the run with an error, the 
 
 TEST_CASE("session: bad items are refused and leave every sequence as it was") {
   const std::vector<u8> bytes = kit_file("llama");
-  const test_model m(bytes);
-  test_session s(m, 2, 0, models::reference_table(), {}, 64);
+  const auto m = load_model(bytes);
+  test_session s(m, reference_kernel_set(), 2, 0, 64);
   s.decode(0, {3, 4, 5});
-  models::kernel_set k(models::reference_table());
   const auto code = [&](std::vector<batch_item> items) {
-    const auto r = m.bound->decode(*s.operator->(), k, items, {});
+    const auto r = s.whole().decode(items);
     return r ? errc::ok : r.error().code;
   };
   CHECK(code({}) == errc::bad_argument);
@@ -130,10 +130,10 @@ TEST_CASE("session: bad items are refused and leave every sequence as it was") {
 TEST_CASE("session: every element type of the key/value memory stays close to f32") {
   const kit::json d = kit::load(JIG_TEST_DATA "/archs/llama-yarn.json");
   const std::vector<u8> bytes = kit::materialize(d);
-  const test_model m(bytes);
+  const auto m = load_model(bytes);
   const auto tokens = d["tokens"].get<std::vector<i32>>();
   const auto flat = [&](u32 type) {
-    test_session s(m, 1, type);
+    test_session s(m, reference_kernel_set(), 1, type);
     std::vector<f64> all;
     for (const auto& row : s.decode(0, tokens)) all.insert(all.end(), row.begin(), row.end());
     return all;

@@ -11,9 +11,14 @@
 #include <vector>
 
 #include "arch/kit.hpp"
-#include "arch/models.hpp"
+#include "jig/backend/cpu/make_table.hpp"
+#include "jig/host/compiled.hpp"
+#include "jig/host/error_text.hpp"
+#include "jig/ops/reference.hpp"
 
 using namespace jig;
+
+using kernel_set = host::compiled_model::kernels;
 
 /// The models of the kit whose architecture this library has and that give logits.
 inline const std::vector<std::string>& kit_models() {
@@ -23,7 +28,7 @@ inline const std::vector<std::string>& kit_models() {
     for (const auto& entry : std::filesystem::directory_iterator(JIG_TEST_DATA "/archs")) {
       ++all;
       const kit::json d = kit::load(entry.path().string());
-      if (models::knows(d["architecture"].get<std::string>()) && d.contains("logits"))
+      if (find_arch(arch_infos<all_archs>, d["architecture"].get<std::string>()) != nullptr && d.contains("logits"))
         found.push_back(entry.path().stem().string());
     }
     std::sort(found.begin(), found.end());
@@ -33,52 +38,40 @@ inline const std::vector<std::string>& kit_models() {
   return names;
 }
 
-/// A parsed and bound model over bytes in memory; one of the architectures of all_archs.
-struct test_model {
-  explicit test_model(const std::vector<u8>& bytes) {
-    auto opened = gguf::open(bytes);
-    REQUIRE(opened);
-    file = *opened;
-    auto m = models::bind_any(file, slots);
-    REQUIRE_MESSAGE(m, text(m.error().code), ": ", m.error().name());
-    bound = *std::move(m);
-  }
-  gguf::file file;
-  std::vector<weight> slots;
-  std::unique_ptr<models::any_bound> bound;
-};
+/// The reference kernels as a table, so that they run the same compiled forward passes as the CPU's.
+inline kernel_set reference_kernel_set() {
+  static constexpr cpu::kernel_table table = cpu::table_of<reference_kernels<quants<f32>>, quants<f32>>("reference");
+  return kernel_set(table);
+}
 
-/// A session with its memory. Every decoded token gives logits.
+/// A model over bytes in memory; one of the architectures of all_archs.
+inline host::loaded<host::compiled_model> load_model(const std::vector<u8>& bytes, u32 threads = 1) {
+  auto m = host::try_load<host::compiled_model>(std::span(bytes), {.threads = threads});
+  REQUIRE_MESSAGE(m, host::to_string(m.error()));
+  return *std::move(m);
+}
+
+/// A session with small pages. Every decoded token gives logits.
 class test_session {
  public:
-  explicit test_session(const test_model& m, u32 sequences = 1, u32 kv_type = 0,
-                        const cpu::kernel_table& table = models::reference_table(), parallel threads = {},
-                        u32 context = 256)
-      : model_(m), kernels_(table), threads_(threads) {
-    config_ = {.context = context,
-               .sequences = sequences,
-               .batch = 64,
-               .outputs = 64,
-               .total_tokens = 64 * sequences,
-               .page_tokens = 4,
-               .kv_type = kv_type};
-    const session_plan plan = m.bound->plan(config_, threads.threads);
-    activations_.reset(static_cast<u8*>(::operator new[](plan.activation_bytes, std::align_val_t{64})));
-    kv_.reset(static_cast<u8*>(::operator new[](plan.kv_bytes, std::align_val_t{64})));
-    words_.resize(plan.words);
-    views_.resize(sequences);
-    auto s = session::make(config_, plan, {activations_.get(), plan.activation_bytes}, {kv_.get(), plan.kv_bytes},
-                           words_, views_);
-    REQUIRE(s);
-    session_ = *s;
-  }
+  explicit test_session(const host::loaded<host::compiled_model>& m, const kernel_set& kernels = reference_kernel_set(),
+                        u32 sequences = 1, u32 kv_type = 0, u32 context = 256)
+      : session_(make(m, kernels,
+                      {.context = context,
+                       .batch = 64,
+                       .kv_type = kv_type,
+                       .outputs = 64,
+                       .sequences = sequences,
+                       .total_tokens = 64 * sequences,
+                       .page_tokens = 4})) {}
 
-  session* operator->() { return &session_; }
+  session* operator->() { return &session_.core(); }
+  host::text_session<host::compiled_model>& whole() { return session_; }
 
   /// Logits of every item, in order.
   std::vector<std::vector<f32>> decode(const std::vector<batch_item>& items) {
-    const auto logits = model_.bound->decode(session_, kernels_, items, threads_);
-    REQUIRE_MESSAGE(logits, text(logits.error().code));
+    const auto logits = session_.decode(items);
+    REQUIRE_MESSAGE(logits, host::to_string(logits.error()));
     std::vector<std::vector<f32>> rows;
     for (u32 r = 0; r < logits->rows; ++r) rows.emplace_back(logits->row(r), logits->row(r) + logits->cols);
     return rows;
@@ -90,18 +83,15 @@ class test_session {
   }
 
  private:
-  struct aligned_delete {
-    void operator()(u8* p) const { ::operator delete[](p, std::align_val_t{64}); }
-  };
-  const test_model& model_;
-  models::kernel_set kernels_;
-  parallel threads_;
-  session_config config_;
-  std::unique_ptr<u8[], aligned_delete> activations_, kv_;
-  std::vector<u32> words_;
-  std::vector<sequence_view> views_;
-  session session_;
+  static host::text_session<host::compiled_model> make(const host::loaded<host::compiled_model>& m,
+                                                       const kernel_set& kernels, const host::session_options& o) {
+    auto s = host::text_session<host::compiled_model>::make(m, o, kernels);
+    REQUIRE_MESSAGE(s, host::to_string(s.error()));
+    return *std::move(s);
+  }
+  host::text_session<host::compiled_model> session_;
 };
+
 /// Tokens and the sizes of the batches in which to decode them.
 struct chunked {
   std::vector<i32> tokens;
@@ -111,7 +101,7 @@ struct chunked {
 /// The logits of all positions of each sequence, each in a session of its own.
 inline std::vector<std::vector<std::vector<f32>>> run(const std::vector<u8>& file,
                                                       const std::vector<chunked>& sequences) {
-  const test_model m(file);
+  const auto m = load_model(file);
   std::vector<std::vector<std::vector<f32>>> out;
   for (const chunked& c : sequences) {
     test_session s(m);
@@ -131,8 +121,8 @@ inline std::vector<std::vector<std::vector<f32>>> run(const std::vector<u8>& fil
 inline std::vector<std::vector<std::vector<f32>>> run_interleaved(const std::vector<u8>& file,
                                                                   const std::vector<i32>& a,
                                                                   const std::vector<i32>& b) {
-  const test_model m(file);
-  test_session s(m, 2);
+  const auto m = load_model(file);
+  test_session s(m, reference_kernel_set(), 2);
   std::vector<batch_item> items;
   for (usize i = 0; i < std::max(a.size(), b.size()); ++i) {
     if (i < a.size()) items.push_back({a[i], 0, true});

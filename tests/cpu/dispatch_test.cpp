@@ -46,7 +46,7 @@ TEST_CASE("dispatch: this program has a table for this machine, with all types, 
   REQUIRE(!list.empty());
   CHECK(list.front()->isa == std::string((*best).isa_name()));
   for (const auto* t : list) {
-    CHECK(t->types == cpu::type_bits(all_quants{}));
+    CHECK(t->types == type_bits(all_quants{}));
     const auto forced = cpu::choose_kernels<>(t->isa);
     REQUIRE(forced);
     CHECK((*forced).isa_name() == std::string(t->isa));

@@ -45,7 +45,7 @@ TEST_CASE("embedded model: every slot has the file's shape, type and bytes") {
   const demo_file demo;
   const auto hp = read_hparams<arch::llama>(demo.file);
   REQUIRE(hp);
-  std::vector<weight> slots(slot_map<arch::llama>::count(*hp));
+  std::vector<weight> slots(slots_of<arch::llama>.count(*hp));
   REQUIRE((bind<arch::llama, all_quants>(demo.file, *hp, slots)));
   REQUIRE(std::size(demo_model::slots) == slots.size());
   u32 present = 0;

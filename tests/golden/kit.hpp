@@ -8,9 +8,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "jig/backend/cpu/dispatch_backend.hpp"
+#include "jig/host/compiled.hpp"
 #include "jig/host/error_text.hpp"
-#include "jig/host/generation.hpp"
 #include "jig/ops/reference.hpp"
 
 namespace golden {
@@ -29,7 +28,7 @@ struct reference_backend {
 };
 
 using by_reference = jig::model<arch::llama, quants<float>, reference_backend>;
-using by_cpu = jig::model<arch::llama, all_quants, backend::cpu_dispatch>;
+using by_cpu = host::compiled_model;
 
 /// A JSON file, or null (and a line that says so) if it is absent.
 inline json read(const std::string& path) {

@@ -37,8 +37,8 @@ inline std::vector<f32> course_logits(u32 seed, usize n, f32 width) {
 inline u64 digest_math() {
   hash h;
   for (u32 bits = 0x80000000u; bits < 0xc2b40000u; bits += 70001)
-    h.add(detail::exp_nonpositive(std::bit_cast<f32>(bits)));
-  for (u32 bits = 1; bits < 0x7f800000u; bits += 100003) h.add(detail::log(std::bit_cast<f32>(bits)));
+    h.add(sample::detail::exp_nonpositive(std::bit_cast<f32>(bits)));
+  for (u32 bits = 1; bits < 0x7f800000u; bits += 100003) h.add(sample::detail::log(std::bit_cast<f32>(bits)));
   return h.value;
 }
 

@@ -46,7 +46,7 @@ struct bloom : decoder_arch {
            tensors::norm("blk.{}.attn_norm", bias::required), tensors::attention(bias::required, bias::required),
            tensors::norm("blk.{}.ffn_norm", bias::required), tensors::plain(bias::required));
   static constexpr decoder_spec spec{.norm = norm_kind::layer, .rope = rope_kind::none, .act = activation::gelu};
-  static constexpr result<void> complete(hparams& hp) {
+  static constexpr result<void> complete(hparams& hp) noexcept {
     hp.alibi_bias = 8.0f;
     return {};
   }

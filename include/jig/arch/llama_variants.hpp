@@ -70,7 +70,7 @@ struct baichuan : decoder_arch {
   static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
                                        tensors::norm("blk.{}.ffn_norm"), tensors::gated());
   static constexpr decoder_spec spec{.rope_in = [](const hparams& hp, u32) { return hp.n_layer == 32; }};
-  static constexpr result<void> complete(hparams& hp) {
+  static constexpr result<void> complete(hparams& hp) noexcept {
     hp.alibi_bias = hp.n_layer == 40 ? 8.0f : 0.0f;
     return {};
   }
@@ -101,7 +101,7 @@ struct jais : decoder_arch {
            tensors::attention(bias::required, bias::required), tensors::norm("blk.{}.ffn_norm", bias::required),
            tensors::gated(bias::required));
   static constexpr decoder_spec spec{.norm = norm_kind::layer, .rope = rope_kind::none};
-  static constexpr result<void> complete(hparams& hp) {
+  static constexpr result<void> complete(hparams& hp) noexcept {
     hp.attn_scale = 1.0f / static_cast<f32>(hp.dim_k);
     return {};
   }
@@ -113,7 +113,7 @@ struct refact : decoder_arch {
   static constexpr auto keys = join(keys::decoder, keys::rms_norm);
   static constexpr auto tensors = exaone::tensors;
   static constexpr decoder_spec spec{.rope = rope_kind::none};
-  static constexpr result<void> complete(hparams& hp) {
+  static constexpr result<void> complete(hparams& hp) noexcept {
     hp.alibi_bias = 8.0f;
     return {};
   }
@@ -141,7 +141,7 @@ struct exaone4 : decoder_arch {
       .rope = rope_kind::neox, .windowed = windowed_by<4>, .rope_in = [](const hparams& hp, u32 il) {
         return hp.window == 0 || windowed_by<4>(hp, il);
       }};
-  static constexpr result<void> complete(hparams& hp) {
+  static constexpr result<void> complete(hparams& hp) noexcept {
     if (hp.n_layer != 64) hp.window = 0;
     else if (hp.window == 0) hp.window = 4096;
     return {};
@@ -229,7 +229,7 @@ struct muse_glimmer : decoder_arch {
            tensors::one({"blk.{}.attn_gate", {d::embd, d::attn_out}}), tensors::norm("blk.{}.post_attention_norm"),
            tensors::norm("blk.{}.ffn_norm"), tensors::gated(), tensors::norm("blk.{}.post_ffw_norm"));
   static constexpr decoder_spec spec{.embedding_norm = true, .windowed = windowed_by<4>, .rope_in = windowed_by<4>};
-  static constexpr result<void> complete(hparams& hp) {
+  static constexpr result<void> complete(hparams& hp) noexcept {
     hp.post_norm_eps = 1e-8f;
     return {};
   }
@@ -247,7 +247,7 @@ struct cogvlm : decoder_arch {
                       tensor_row{"blk.{}.vis_gate", {d::embd, d::ff}}, tensor_row{"blk.{}.vis_up", {d::embd, d::ff}},
                       tensor_row{"blk.{}.vis_down", {d::ff, d::embd}}});
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
-  static constexpr result<void> complete(hparams& hp) {
+  static constexpr result<void> complete(hparams& hp) noexcept {
     hp.rope_base = 10000.0f;
     return {};
   }
@@ -261,7 +261,7 @@ struct chameleon {
   static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
                                        tensors::norms_per_head, tensors::norm("blk.{}.ffn_norm"), tensors::gated());
   static constexpr decoder_spec spec{.qk_norm = norm_kind::layer};
-  static constexpr result<void> complete(hparams& hp) {
+  static constexpr result<void> complete(hparams& hp) noexcept {
     hp.qk_norm_eps = 1e-5f;
     return {};
   }

@@ -4,10 +4,10 @@
 // Needs no heap: the caller gives the memory for the weight slots, the weights themselves stay in the file.
 //
 //   JIG_TRY(const hparams hp, read_hparams<arch::llama>(file));
-//   std::vector<weight> slots(slot_map<arch::llama>::count(hp));
+//   std::vector<weight> slots(slots_of<arch::llama>.count(hp));
 //   JIG_TRY(auto m, bind<arch::llama, all_quants>(file, hp, slots));
 
-#include "jig/arch/model.hpp"
+#include "jig/arch/info.hpp"
 #include "jig/arch/names.hpp"
 #include "jig/gguf/file_set.hpp"
 #include "jig/quant/type_info.hpp"
@@ -146,12 +146,12 @@ inline result<void> check_expert_groups(std::string_view arch, const hparams& hp
 }
 
 /// One tensor of the file as a weight, after its shape and type were compared with the table's.
-template <class Quants>
-result<weight> check_tensor(const gguf::tensor_info& info, const std::array<u64, 3>& shape, bool must_be_f32) noexcept {
+inline result<weight> check_tensor(const gguf::tensor_info& info, const std::array<u64, 3>& shape, bool must_be_f32,
+                                   u64 types) noexcept {
   for (u32 i = 0; i < 3; ++i)
     if (info.ne[i] != shape[i]) return fail(errc::wrong_shape, info.name).got(info.ne[i]).at(info.position);
   if (info.ne[3] != 1) return fail(errc::wrong_shape, info.name).got(info.ne[3]).at(info.position);
-  const bool known = visit_id(Quants{}, info.type, [](auto) {});
+  const bool known = info.type < 64 && (types >> info.type & 1) != 0;
   if (!known || (must_be_f32 && info.type != 0))
     return fail(errc::wrong_tensor_type, info.name).got(info.type).at(info.position);
   return weight{info.data.data(), info.type, static_cast<u32>(shape[0]), static_cast<u32>(shape[1]),
@@ -171,49 +171,65 @@ inline result<std::array<u64, 3>> row_shape(const tensor_row& row, const hparams
 
 }  // namespace detail
 
-/// Reads and checks all keys of Arch. An architecture may have `defaults(hp)` for what absent keys mean and
-/// `complete(hp)` for what follows from the keys. Errors: missing_key, wrong_key_type, bad_value (out of its range),
+/// Reads and checks all keys of an architecture. Errors: missing_key, wrong_key_type, bad_value (out of its range),
 /// inconsistent (keys contradict each other), unsupported_feature; each names the key.
-template <class Arch>
-result<hparams> read_hparams(const gguf::file_set& file) noexcept {
+inline result<hparams> read_hparams(const arch_info& arch, const gguf::file_set& file) noexcept {
   hparams hp;
-  if constexpr (requires { Arch::defaults(hp); }) Arch::defaults(hp);
-  for (const key_row& row : Arch::keys) JIG_CHECK(detail::read_key(file, Arch::name, row, hp));
-  JIG_TRY(hp.n_vocab, detail::read_vocab_size(file, Arch::name, hp.n_vocab));
-  const bool has_kv = file.has(key_name(Arch::name, "attention.head_count_kv").view());
-  JIG_CHECK(detail::complete_heads(Arch::name, has_kv, hp));
-  JIG_CHECK(detail::complete_rope(Arch::name, hp));
+  if (arch.defaults != nullptr) arch.defaults(hp);
+  for (const key_row& row : arch.keys) JIG_CHECK(detail::read_key(file, arch.name, row, hp));
+  JIG_TRY(hp.n_vocab, detail::read_vocab_size(file, arch.name, hp.n_vocab));
+  const bool has_kv = file.has(key_name(arch.name, "attention.head_count_kv").view());
+  JIG_CHECK(detail::complete_heads(arch.name, has_kv, hp));
+  JIG_CHECK(detail::complete_rope(arch.name, hp));
   if (hp.n_expert_used > hp.n_expert || (hp.n_expert != 0 && hp.n_expert_used == 0))
-    return fail(errc::inconsistent, key_name(Arch::name, "expert_used_count").view()).got(hp.n_expert_used);
-  JIG_CHECK(detail::check_expert_groups(Arch::name, hp));
-  if constexpr (requires { Arch::complete(hp); }) JIG_CHECK(Arch::complete(hp));
+    return fail(errc::inconsistent, key_name(arch.name, "expert_used_count").view()).got(hp.n_expert_used);
+  JIG_CHECK(detail::check_expert_groups(arch.name, hp));
+  if (arch.complete != nullptr) JIG_CHECK(arch.complete(hp));
   return hp;
 }
+template <class Arch>
+result<hparams> read_hparams(const gguf::file_set& file) noexcept {
+  return read_hparams(info_of<Arch>(), file);
+}
 
-/// Calls f(name, shape, slot, required, is_f32) for every tensor that a model with these hyperparameters may have;
-/// stops at the first error that f returns.
-template <class Arch, class F>
-result<void> for_each_tensor(const hparams& hp, F&& f) noexcept {
-  using map = slot_map<Arch>;
-  for (const tensor_row& row : Arch::tensors) {
-    const slot_place place = map::find(row.name);
+/// A tensor that a model may have: a table's row in one layer, or the bias or scale of one.
+struct expected_tensor {
+  const tensor_row& row;
+  u32 layer;
+  std::string_view name;  ///< in the file
+  std::array<u64, 3> shape;
+  u32 slot;
+  bool required;
+  bool is_f32;  ///< numbers in f32, read in the host's byte order; else blocks of any type, read by products
+};
+
+/// Calls f(expected_tensor) for every tensor that a model with these hyperparameters may have; stops at the first error
+/// that f returns.
+template <class F>
+result<void> for_each_tensor(const arch_info& arch, const hparams& hp, F&& f) noexcept {
+  const slot_map map = arch.slots();
+  for (const tensor_row& row : arch.tensors) {
+    const slot_place place = map.find(row.name);
     const u32 layers = row.per_layer() ? hp.n_layer : 1;
+    const bool must = row.presence == need::required;
     for (u32 il = 0; il < layers; ++il) {
       if (row.when && !row.when(hp, il)) continue;
       const name_text name = tensor_name(row.name, il, row.ending);
       JIG_TRY(const auto shape, detail::row_shape(row, hp, il, name.view()));
-      u32 slot = map::index(place, il);
-      JIG_CHECK(f(row, il, name.view(), shape, slot, row.presence == need::required, !row.is_matrix()));
+      u32 slot = map.index(place, il);
+      JIG_CHECK(f(expected_tensor{row, il, name.view(), shape, slot, must, !row.is_matrix()}));
       if (row.with_bias != bias::none) {
         // The bias of a vector (a norm) has its length; that of a matrix one value per output, per expert if stacked.
         const std::array<u64, 3> bias_shape =
             row.is_matrix() ? std::array<u64, 3>{shape[1], shape[2], 1} : std::array<u64, 3>{shape[0], 1, 1};
-        const bool required = row.with_bias == bias::required && row.presence == need::required;
-        JIG_CHECK(f(row, il, tensor_name(row.name, il, ".bias").view(), bias_shape, ++slot, required, true));
+        const name_text bias_name = tensor_name(row.name, il, ".bias");
+        JIG_CHECK(f(expected_tensor{row, il, bias_name.view(), bias_shape, ++slot,
+                                    must && row.with_bias == bias::required, true}));
       }
       if (row.is_matrix()) {
         const std::array<u64, 3> scale_shape = {row.shape[2] ? shape[2] : 1, 1, 1};
-        JIG_CHECK(f(row, il, tensor_name(row.name, il, ".scale").view(), scale_shape, ++slot, false, true));
+        const name_text scale_name = tensor_name(row.name, il, ".scale");
+        JIG_CHECK(f(expected_tensor{row, il, scale_name.view(), scale_shape, ++slot, false, true}));
       }
     }
   }
@@ -221,41 +237,45 @@ result<void> for_each_tensor(const hparams& hp, F&& f) noexcept {
 }
 
 /// Whether a file's tensors can be computed with where they are: blocks are read as little-endian on every host, but
-/// f32 vectors in the host's order. host::load turns what must be turned.
+/// f32 numbers in the host's order. host::load turns what must be turned.
 inline bool usable_in_place(const gguf::file_set& file) noexcept {
   return file.order() == gguf::byte_order::little && std::endian::native == std::endian::little;
 }
 
-/// Finds every tensor of Arch in the file and checks shapes and types; the slots point into the file.
-/// `slots`: slot_map<Arch>::count(hp) entries that outlive the model. See usable_in_place about byte orders.
-/// Errors: missing_tensor, unexpected_tensor, wrong_shape, wrong_tensor_type, buffer_too_small; with the tensor's name.
-template <class Arch, class Quants>
-result<bound_model<Arch>> bind(const gguf::file_set& file, const hparams& hp, std::span<weight> slots) noexcept {
-  if (slots.size() < slot_map<Arch>::count(hp)) return fail(errc::buffer_too_small, "weight slots").got(slots.size());
+/// Finds every tensor of an architecture in the file and checks shapes and types; the slots point into the file.
+/// `types`: the types of matrices, see type_bits. `slots`: slot_map::count(hp) entries. See usable_in_place about byte
+/// orders. Errors: missing_tensor, unexpected_tensor, wrong_shape, wrong_tensor_type, buffer_too_small; with the
+/// tensor's name.
+inline result<void> bind_weights(const arch_info& arch, u64 types, const gguf::file_set& file, const hparams& hp,
+                                 std::span<weight> slots) noexcept {
+  if (slots.size() < arch.slots().count(hp)) return fail(errc::buffer_too_small, "weight slots").got(slots.size());
   for (weight& w : slots) w = {};
   u64 found = 0;
-  JIG_CHECK(
-      for_each_tensor<Arch>(hp,
-                            [&](const tensor_row& row, u32 il, std::string_view name, const std::array<u64, 3>& shape,
-                                u32 slot, bool required, bool must_be_f32) -> result<void> {
-                              if (!row.unless.empty() && file.has_tensor(tensor_name(row.unless, il, ".weight").view()))
-                                return {};
-                              if (!row.with.empty() && !file.has_tensor(tensor_name(row.with, il, ".weight").view()))
-                                return {};
-                              const auto info = file.find_tensor(name);
-                              if (!info) return required ? result<void>(info.error()) : result<void>();
-                              JIG_TRY(slots[slot], detail::check_tensor<Quants>(*info, shape, must_be_f32));
-                              ++found;
-                              return {};
-                            }));
+  JIG_CHECK(for_each_tensor(arch, hp, [&](const expected_tensor& e) -> result<void> {
+    const auto has = [&](std::string_view other) {
+      return file.has_tensor(tensor_name(other, e.layer, ".weight").view());
+    };
+    if (!e.row.unless.empty() && has(e.row.unless)) return {};
+    if (!e.row.with.empty() && !has(e.row.with)) return {};
+    const auto info = file.find_tensor(e.name);
+    if (!info) return e.required ? result<void>(info.error()) : result<void>();
+    JIG_TRY(slots[e.slot], detail::check_tensor(*info, e.shape, e.is_f32, types));
+    ++found;
+    return {};
+  }));
   // Whatever was not bound is not the architecture's; ".input_scale" describes activations and enters no product.
-  if (found != file.tensors().size()) {
-    for (const gguf::tensor_info& info : file.tensors()) {
-      bool bound = info.name.ends_with(".input_scale");
-      for (const weight& w : slots) bound = bound || (w && w.data == info.data.data());
-      if (!bound) return fail(errc::unexpected_tensor, info.name).at(info.position);
-    }
+  if (found == file.tensors().size()) return {};
+  for (const gguf::tensor_info& info : file.tensors()) {
+    bool bound = info.name.ends_with(".input_scale");
+    for (const weight& w : slots) bound = bound || (w && w.data == info.data.data());
+    if (!bound) return fail(errc::unexpected_tensor, info.name).at(info.position);
   }
+  return {};
+}
+/// The same as a model of one architecture, for weights of the types in Quants; hp and slots must outlive it.
+template <class Arch, class Quants>
+result<bound_model<Arch>> bind(const gguf::file_set& file, const hparams& hp, std::span<weight> slots) noexcept {
+  JIG_CHECK(bind_weights(info_of<Arch>(), type_bits(Quants{}), file, hp, slots));
   return bound_model<Arch>(hp, slots);
 }
 

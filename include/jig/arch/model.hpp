@@ -18,23 +18,16 @@ struct slot_place {
   bool found = false;
 };
 
-/// How an architecture's table maps to slots: all global rows, then the per-layer rows layer after layer.
-template <class Arch>
-struct slot_map {
-  static constexpr auto& rows = Arch::tensors;
+/// How a tensor table maps to slots: all global rows, then the per-layer rows layer after layer.
+class slot_map {
+ public:
+  constexpr explicit slot_map(std::span<const tensor_row> rows) noexcept
+      : rows_(rows), global_slots_(total(false)), layer_slots_(total(true)) {}
 
-  static constexpr u32 total(bool per_layer) noexcept {
-    u32 n = 0;
-    for (const tensor_row& r : rows) n += r.per_layer() == per_layer ? r.slots() : 0;
-    return n;
-  }
-  static constexpr u32 global_slots = total(false);
-  static constexpr u32 layer_slots = total(true);
-
-  static constexpr slot_place find(std::string_view name) noexcept {
+  constexpr slot_place find(std::string_view name) const noexcept {
     slot_place p;
     u32 next[2] = {0, 0};
-    for (const tensor_row& r : rows) {
+    for (const tensor_row& r : rows_) {
       if (r.name == name) {
         p.first = next[r.per_layer()];
         p.found = true;
@@ -47,30 +40,42 @@ struct slot_map {
   }
 
   /// Whether every layer has this tensor, if it has any of its kind: nothing in the table lets it be absent.
-  static constexpr bool always(std::string_view name) noexcept {
+  constexpr bool always(std::string_view name) const noexcept {
     const slot_place p = find(name);
-    if (!p.found) return false;
-    const tensor_row& r = rows[p.row];
-    return r.presence == need::required && r.with.empty();
+    return p.found && rows_[p.row].presence == need::required && rows_[p.row].with.empty();
   }
 
   /// The slot of row `place` in layer il.
-  static constexpr u32 index(const slot_place& place, u32 il) noexcept {
-    return rows[place.row].per_layer() ? global_slots + il * layer_slots + place.first : place.first;
+  constexpr u32 index(const slot_place& place, u32 il) const noexcept {
+    return rows_[place.row].per_layer() ? global_slots_ + il * layer_slots_ + place.first : place.first;
   }
-  static constexpr u32 count(const hparams& hp) noexcept { return global_slots + hp.n_layer * layer_slots; }
+  constexpr u32 count(const hparams& hp) const noexcept { return global_slots_ + hp.n_layer * layer_slots_; }
+
+ private:
+  constexpr u32 total(bool per_layer) const noexcept {
+    u32 n = 0;
+    for (const tensor_row& r : rows_) n += r.per_layer() == per_layer ? r.slots() : 0;
+    return n;
+  }
+
+  std::span<const tensor_row> rows_;
+  u32 global_slots_, layer_slots_;
 };
 
-/// Hyperparameters and slots, without ownership: the slots must outlive the model.
+/// The slots of an architecture.
+template <class Arch>
+inline constexpr slot_map slots_of{Arch::tensors};
+
+/// Hyperparameters and slots, without ownership: both must outlive the model.
 template <class Arch>
 class bound_model {
  public:
   using architecture = Arch;
 
   constexpr bound_model() noexcept = default;
-  constexpr bound_model(const hparams& hp, std::span<const weight> slots) noexcept : hp_(hp), slots_(slots.data()) {}
+  constexpr bound_model(const hparams& hp, std::span<const weight> slots) noexcept : hp_(&hp), slots_(slots.data()) {}
 
-  constexpr const hparams& hp() const noexcept { return hp_; }
+  constexpr const hparams& hp() const noexcept { return *hp_; }
   /// The tensor that the tag names, with bias and scale; absent parts test false. A tensor that the architecture
   /// does not have is absent at compile time, so shared building blocks may ask for anything.
   template <fixed_name Name>
@@ -80,14 +85,13 @@ class bound_model {
 
   template <class A, fixed_name Name>
   static constexpr linear lookup(const weight* slots, u32 il) noexcept {
-    using map = slot_map<A>;
-    constexpr slot_place place = map::find(tensor_tag<Name>::name);
+    constexpr slot_place place = slots_of<A>.find(tensor_tag<Name>::name);
     if constexpr (!place.found) {
       return {};
     } else {
-      constexpr const tensor_row& row = map::rows[place.row];
+      constexpr const tensor_row& row = A::tensors[place.row];
       // Constants, so that neither the table nor its names are needed at run time.
-      constexpr u32 first = map::index(place, 0), step = map::index(place, 1) - first;
+      constexpr u32 first = slots_of<A>.index(place, 0), step = slots_of<A>.index(place, 1) - first;
       const weight* s = slots + first + il * step;
       linear out{s[0], {}, {}};
       if constexpr (row.with_bias != bias::none) out.bias = s[1];
@@ -97,7 +101,7 @@ class bound_model {
   }
 
  private:
-  hparams hp_;
+  const hparams* hp_ = nullptr;
   const weight* slots_ = nullptr;
 };
 

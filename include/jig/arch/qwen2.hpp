@@ -22,7 +22,7 @@ struct qwen2moe : decoder_arch {
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(bias::required, bias::none),
            tensors::norm("blk.{}.ffn_norm"), tensors::experts, tensors::shared_experts(),
-           tensors::one({"blk.{}.ffn_gate_inp_shexp", {d::embd}, bias::none, need::required, is_moe}));
+           tensors::one({"blk.{}.ffn_gate_inp_shexp", {d::embd, d::one}, bias::none, need::required, is_moe}));
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .router_normalize = false};
 };
 
@@ -35,7 +35,7 @@ struct qwen2vl : qwen2 {
 /// Qwen 1: fused qkv with bias; the file's feed-forward width counts gate and up together.
 struct qwen : qwen2 {
   static constexpr std::string_view name = "qwen";
-  static constexpr result<void> complete(hparams& hp) {
+  static constexpr result<void> complete(hparams& hp) noexcept {
     if (hp.n_ff[0] % 2 != 0) return fail(errc::inconsistent, "qwen.feed_forward_length").got(hp.n_ff[0]);
     hp.n_ff = hp.n_ff[0] / 2;
     return {};

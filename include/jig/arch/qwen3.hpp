@@ -29,12 +29,12 @@ struct qwen3moe : decoder_arch {
 struct qwen3vl : qwen3 {
   static constexpr std::string_view name = "qwen3vl";
   static constexpr auto keys = join(qwen3::keys, keys::rope_sections);
-  static constexpr void defaults(hparams& hp) { hp.rope_interleaved = true; }
+  static constexpr void defaults(hparams& hp) noexcept { hp.rope_interleaved = true; }
 };
 struct qwen3vlmoe : qwen3moe {
   static constexpr std::string_view name = "qwen3vlmoe";
   static constexpr auto keys = join(qwen3moe::keys, keys::rope_sections);
-  static constexpr void defaults(hparams& hp) { hp.rope_interleaved = true; }
+  static constexpr void defaults(hparams& hp) noexcept { hp.rope_interleaved = true; }
 };
 
 /// Qwen3-TTS: qwen3vl with a codec head of its own size.

@@ -75,6 +75,7 @@ inline constexpr tensor_tag<"blk.{}.ffn_down_shexp"> ffn_down_shexp{};
 using dim_fn = u64 (*)(const hparams& hp, u32 il);
 
 namespace d {
+constexpr u64 one(const hparams&, u32) { return 1; }
 constexpr u64 vocab(const hparams& hp, u32) { return hp.n_vocab; }
 constexpr u64 embd(const hparams& hp, u32) { return hp.n_embd; }
 constexpr u64 q(const hparams& hp, u32 il) { return u64{hp.n_head[il]} * hp.dim_k; }

@@ -16,6 +16,23 @@ struct type_list {
   static constexpr bool contains = (std::is_same_v<T, Ts> || ...);
 };
 
+namespace detail {
+template <usize I, class T, class... Ts>
+struct pick : pick<I - 1, Ts...> {};
+template <class T, class... Ts>
+struct pick<0, T, Ts...> {
+  using type = T;
+};
+template <usize I, class List>
+struct pick_of;
+template <usize I, class... Ts>
+struct pick_of<I, type_list<Ts...>> : pick<I, Ts...> {};
+}  // namespace detail
+
+/// Type I of a list.
+template <usize I, class List>
+using type_at = typename detail::pick_of<I, List>::type;
+
 /// A type as a value, to pass it to a generic lambda.
 template <class T>
 struct type_tag {
@@ -32,6 +49,13 @@ constexpr void for_each_type(type_list<Ts...>, F&& f) {
 template <class... Ts, class F>
 constexpr bool visit_id(type_list<Ts...>, [[maybe_unused]] u32 id, F&& f) {
   return ((Ts::id == id ? (f(type_tag<Ts>{}), true) : false) || ...);
+}
+
+/// A set of types with ids below 64, as bits: bit n is set if a type with id n is in the list.
+template <class... Ts>
+constexpr u64 type_bits(type_list<Ts...>) noexcept {
+  static_assert(((Ts::id < 64) && ...));
+  return (u64{0} | ... | (u64{1} << Ts::id));
 }
 
 }  // namespace jig

@@ -18,7 +18,6 @@ using compiled_model = model<all_archs, all_quants, backend::cpu_dispatch>;
 extern template class loaded<compiled_model>;
 extern template class text_session<compiled_model>;
 extern template class generation<compiled_model>;
-extern template result<memory_plan> plan_memory<compiled_model>(const std::string&, const session_options&, u32);
 #endif
 
 }  // namespace jig::host

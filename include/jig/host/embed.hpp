@@ -49,16 +49,16 @@ inline std::string source_text(const blob_builder& blob, const embed_options& op
   return out;
 }
 
-template <class Arch>
-std::string header_text(const placed_weights& weights, const std::string& extents, const std::string& vocabulary,
-                        const kind_name& kind, const vocab& v, const blob_builder& blob, const embed_options& options) {
+inline std::string header_text(const arch_info& arch, const placed_weights& weights, const std::string& extents,
+                               const std::string& vocabulary, const kind_name& kind, const vocab& v,
+                               const blob_builder& blob, const embed_options& options) {
   std::string out = fmt::format(
       "#pragma once\n// {}: made by jig-embed from {}.\n"
       "// Weights: {} bytes, vocabulary: {} bytes; {}.cpp holds them.\n\n",
       options.name, comment_text(options.origin), weights.bytes.size(), blob.bytes.size() - weights.bytes.size(),
       options.name);
   // Families share headers, and "gpt-oss" is the struct gpt_oss.
-  std::string architecture(Arch::name);
+  std::string architecture(arch.name);
   for (char& c : architecture) c = c == '-' ? '_' : c;
   std::vector<std::string> includes = {"jig/arch/all.hpp", std::string(kind.header)};
   std::string quants;
@@ -75,7 +75,7 @@ std::string header_text(const placed_weights& weights, const std::string& extent
       "  using architecture = jig::arch::{};\n"
       "  using quants = jig::quants<{}>;\n\n"
       "  static constexpr jig::hparams hp{{\n{}  }};\n\n"
-      "  // Data, type, columns, rows, matrices; in the order of slot_map<architecture>.\n"
+      "  // Data, type, columns, rows, matrices; in the order of slots_of<architecture>.\n"
       "  static constexpr jig::weight slots[] = {{\n{}  }};\n\n",
       options.name, architecture, quants, extents, weights.slots);
   out += fmt::format(
@@ -90,20 +90,20 @@ std::string header_text(const placed_weights& weights, const std::string& extent
   return out;
 }
 
-template <class Arch>
-result<embedded_model> embed_as(const gguf::file_set& file, const vocab& v, const embed_options& options) {
+inline result<embedded_model> embed_as(const arch_info& arch, const gguf::file_set& file, const vocab& v,
+                                       const embed_options& options) {
   const kind_name* kind = nullptr;
   for (const kind_name& k : kind_names)
     if (v.kind != nullptr && k.name == v.kind->name) kind = &k;
   if (kind == nullptr) return fail(errc::unknown_tokenizer, v.kind != nullptr ? v.kind->name : "");
-  JIG_TRY(const hparams hp, read_hparams<Arch>(file));
-  JIG_TRY(const std::string extents, hparams_text(Arch::keys, hp));
+  JIG_TRY(const hparams hp, read_hparams(arch, file));
+  JIG_TRY(const std::string extents, hparams_text(arch.keys, hp));
   const std::string symbol = options.name + "_weights";
-  JIG_TRY(const placed_weights weights, place_weights<Arch>(file, hp, symbol));
+  JIG_TRY(const placed_weights weights, place_weights(arch, file, hp, symbol));
   blob_builder blob;
   blob.add<u8>(symbol, "jig::u8", "weights", weights.bytes);
   const std::string vocabulary = vocab_writer(v, options.name, blob).text();
-  return embedded_model{header_text<Arch>(weights, extents, vocabulary, *kind, v, blob, options),
+  return embedded_model{header_text(arch, weights, extents, vocabulary, *kind, v, blob, options),
                         source_text(blob, options), std::move(blob.bytes)};
 }
 
@@ -112,11 +112,9 @@ result<embedded_model> embed_as(const gguf::file_set& file, const vocab& v, cons
 inline result<embedded_model> embed(const gguf::file_set& file, const vocab& v, const embed_options& options) {
   if (!detail::is_identifier(options.name)) return fail(errc::bad_argument, options.name);
   JIG_TRY(const auto architecture, file.get<std::string_view>("general.architecture"));
-  result<embedded_model> out = fail(errc::unknown_architecture, architecture);
-  for_each_type(all_archs{}, [&]<class Arch>(type_tag<Arch>) {
-    if (Arch::name == architecture) out = detail::embed_as<Arch>(file, v, options);
-  });
-  return out;
+  const arch_info* arch = find_arch(arch_infos<all_archs>, architecture);
+  if (arch == nullptr) return fail(errc::unknown_architecture, architecture);
+  return detail::embed_as(*arch, file, v, options);
 }
 
 }  // namespace jig::host

@@ -51,20 +51,15 @@ inline void sum_weights(const gguf::file_set& file, memory_plan& p) {
 /// Errors: as loaded::open and text_session::make, short of running out of memory.
 template <class Model>
 result<memory_plan> plan_memory(const std::string& path, const session_options& options = {}, u32 threads = 0) {
-  JIG_TRY(const model_file opened, open_model_file(path));
-  const gguf::file_set file = opened.set();
+  JIG_TRY(model_file opened, open_model_file(path));
+  JIG_TRY(const loaded<Model> m, loaded<Model>::open_header(std::move(opened)));
+  const gguf::file_set file = m.file();
   memory_plan p;
   p.threads = std::min(threads != 0 ? threads : default_threads(), pool::max_threads);
-  JIG_CHECK(detail::visit_architecture<typename Model::archs>(file, [&]<class Arch>(type_tag<Arch>) -> result<void> {
-    p.architecture = Arch::name;
-    JIG_TRY(const hparams hp, read_hparams<Arch>(file));
-    std::vector<weight> slots(slot_map<Arch>::count(hp));
-    JIG_TRY(const auto bound, (bind<Arch, typename Model::quants>(file, hp, slots)));
-    p.trained_context = hp.n_ctx_train;
-    p.slot_bytes = slots.size() * sizeof(weight);
-    JIG_TRY(p.session, plan_session_memory<typename Model::kernels>(bound, options, p.threads));
-    return {};
-  }));
+  p.architecture = m.architecture();
+  p.trained_context = m.hp().n_ctx_train;
+  p.slot_bytes = m.slot_bytes();
+  JIG_TRY(p.session, m.plan(options, p.threads));
   detail::sum_weights(file, p);
   if (!usable_in_place(file)) p.converted_bytes = p.weight_bytes;
   if (file.has("tokenizer.ggml.model")) {

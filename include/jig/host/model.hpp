@@ -7,15 +7,17 @@
 //   using model = jig::model<jig::arch::llama>;
 //   auto m = jig::host::try_load<model>("tiny.gguf");      // result; host::load throws instead
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <memory>
-#include <variant>
 
 #include "jig/arch/all.hpp"
 #include "jig/arch/load.hpp"
 #include "jig/gguf/data_order.hpp"
 #include "jig/host/model_file.hpp"
 #include "jig/host/pool.hpp"
+#include "jig/host/session_memory.hpp"
 #include "jig/host/vocab.hpp"
 #include "jig/model.hpp"
 #include "jig/session/session.hpp"
@@ -33,32 +35,19 @@ struct load_options {
 
 namespace detail {
 
-template <class List>
-struct bound_variant;
-template <class... Archs>
-struct bound_variant<type_list<Archs...>> {
-  using type = std::variant<std::monostate, bound_model<Archs>...>;
-};
-
-/// The names of a list of architectures, for errors: "llama, qwen2".
-template <class... Archs>
-std::string names_of(type_list<Archs...>) {
+/// "llama, qwen2".
+inline std::string names_of(std::span<const arch_info> infos) {
   std::string all;
-  ((all += all.empty() ? "" : ", ", all += Archs::name), ...);
+  for (const arch_info& info : infos) (all += all.empty() ? "" : ", ") += info.name;
   return all;
 }
 
-/// Calls f(type_tag<Arch>) -> result<void> for the architecture of a file.
-/// Errors: those of f, missing_key, unknown_architecture (the file's, and those that this program has).
-template <class Archs, class F>
-result<void> visit_architecture(const gguf::file_set& file, F&& f) {
+/// The architecture of a file among those of a program.
+/// Errors: missing_key, unknown_architecture (the file's, and those that this program has).
+inline result<const arch_info*> find_architecture(std::span<const arch_info> infos, const gguf::file_set& file) {
   JIG_TRY(const std::string_view name, file.get<std::string_view>("general.architecture"));
-  result<void> outcome =
-      fail(errc::unknown_architecture, std::string(name) + " (built in: " + names_of(Archs{}) + ")");
-  for_each_type(Archs{}, [&]<class Arch>(type_tag<Arch> tag) {
-    if (Arch::name == name) outcome = f(tag);
-  });
-  return outcome;
+  if (const arch_info* info = find_arch(infos, name)) return info;
+  return fail(errc::unknown_architecture, fmt::format("{} (built in: {})", name, names_of(infos)));
 }
 
 /// Brings the pages of all tensors into memory.
@@ -87,56 +76,53 @@ class loaded {
   using configuration = Model;
   using kernels = typename Model::kernels;
 
-  /// Errors: those of open_model_file, read_hparams, bind and load_vocab; unknown_architecture (the file's
-  /// architecture and those that this program has).
-  static result<loaded> open(const std::string& path, const load_options& options = {});
+  /// A model file, or a split one by any of its parts. Errors: those of open_model_file, read_hparams, bind and
+  /// load_vocab; unknown_architecture (the file's architecture and those that this program has).
+  static result<loaded> open(const std::string& path, const load_options& options = {}) {
+    JIG_TRY(model_file file, open_model_file(path, options.mode));
+    return open(std::move(file), options);
+  }
+  /// A model that lies in memory; the bytes must outlive it. Errors as for a file.
+  static result<loaded> open(std::span<const u8> bytes, const load_options& options = {}) {
+    JIG_TRY(model_file file, open_model_bytes(bytes));
+    return open(std::move(file), options);
+  }
+  static result<loaded> open(model_file file, const load_options& options);
+
+  /// Checks the file as far as its header goes: for plan(), hp() and architecture(), not for sessions. No weight is read,
+  /// no thread is started, and there is no vocabulary.
+  static result<loaded> open_header(model_file file);
 
   gguf::file_set file() const noexcept { return file_.set(); }
   const host::vocab& vocabulary() const noexcept { return vocab_; }
   parallel threads() const noexcept { return pool_->handle(); }
-  std::string_view architecture() const noexcept;
-  const hparams& hp() const noexcept;
+  std::string_view architecture() const noexcept { return info_->name; }
+  const hparams& hp() const noexcept { return hp_; }
+  u64 slot_bytes() const noexcept { return slots_.size() * sizeof(weight); }
 
-  /// Calls f with the bound_model of the file's architecture. (Not std::visit, which may throw: open() never returns a
-  /// model that is not bound.)
-  template <usize I = 1, class F>
+  /// What a session takes. Errors: see plan_session_memory.
+  result<session_memory> plan(const session_options& options, u32 threads) const noexcept;
+  /// One batch of a session of this model; see session::decode.
+  result<mat> decode(session& s, kernels& k, std::span<const batch_item> items) const noexcept;
+
+  /// Calls f with the bound_model of the file's architecture.
+  template <usize I = 0, class F>
   decltype(auto) visit(F&& f) const {
-    const auto* m = std::get_if<I>(&bound_);
-    if constexpr (I + 1 < std::variant_size_v<decltype(bound_)>)
-      if (m == nullptr) return visit<I + 1>(std::forward<F>(f));
-    return std::forward<F>(f)(*m);
+    if constexpr (I + 1 < Model::archs::size)
+      if (info_ != &infos[I]) return visit<I + 1>(std::forward<F>(f));
+    return std::forward<F>(f)(bound_model<type_at<I, typename Model::archs>>(hp_, slots_));
   }
 
  private:
-  result<void> bind_weights();
+  static constexpr auto& infos = arch_infos<typename Model::archs>;
 
-  template <class Arch>
-  result<void> bind_as(const gguf::file_set& file) {
-    JIG_TRY(const hparams hp, read_hparams<Arch>(file));
-    slots_.resize(slot_map<Arch>::count(hp));
-    JIG_TRY(bound_, (bind<Arch, typename Model::quants>(file, hp, slots_)));
-    return usable_in_place(file) ? result<void>() : turn_byte_order(file.order());
-  }
-
-  /// Copies every tensor and turns the copy: to little-endian blocks, and f32 vectors to the host's order.
-  result<void> turn_byte_order(gguf::byte_order order) {
-    for (weight& w : slots_) {
-      if (!w) continue;
-      JIG_TRY(const u64 row, row_bytes(w.type, w.cols));
-      turned_.emplace_back(w.data, w.data + row * w.rows * w.count);
-      if (order == gguf::byte_order::big) JIG_CHECK(gguf::swap_byte_order(w.type, turned_.back()));
-      const bool is_vector = w.type == f32_block::id && w.rows == 1;
-      if (is_vector && std::endian::native == std::endian::big)
-        JIG_CHECK(gguf::swap_byte_order(w.type, turned_.back()));
-      w.data = turned_.back().data();
-    }
-    return {};
-  }
+  result<void> turn_byte_order();
 
   model_file file_;
+  const arch_info* info_ = nullptr;
+  hparams hp_;
   std::vector<weight> slots_;
   std::vector<std::vector<u8>> turned_;
-  typename detail::bound_variant<typename Model::archs>::type bound_;
   host::vocab vocab_;
   std::unique_ptr<pool> pool_;
 };
@@ -144,37 +130,61 @@ class loaded {
 // Defined here and not in the class, so that they are not inline: jig::compiled then spares programs their compilation.
 
 template <class Model>
-result<loaded<Model>> loaded<Model>::open(const std::string& path, const load_options& options) {
+result<loaded<Model>> loaded<Model>::open_header(model_file opened) {
   loaded m;
-  JIG_TRY(m.file_, open_model_file(path, options.mode));
-  JIG_CHECK(m.bind_weights());
-  JIG_TRY(m.vocab_, host::vocab::load(m.file_.set()));
-  if (options.touch) JIG_CHECK(detail::touch_weights(m.file_.set(), options));
-  m.pool_ = std::make_unique<pool>(pool_options{.threads = options.threads});
+  m.file_ = std::move(opened);
+  const gguf::file_set file = m.file();
+  JIG_TRY(m.info_, detail::find_architecture(infos, file));
+  JIG_TRY(m.hp_, read_hparams(*m.info_, file));
+  m.slots_.resize(m.info_->slots().count(m.hp_));
+  JIG_CHECK(bind_weights(*m.info_, type_bits(typename Model::quants{}), file, m.hp_, m.slots_));
   return m;
 }
 
 template <class Model>
-std::string_view loaded<Model>::architecture() const noexcept {
-  return visit([](const auto& m) { return std::remove_cvref_t<decltype(m)>::architecture::name; });
+result<loaded<Model>> loaded<Model>::open(model_file opened, const load_options& options) {
+  JIG_TRY(loaded m, open_header(std::move(opened)));
+  if (!usable_in_place(m.file())) JIG_CHECK(m.turn_byte_order());
+  JIG_TRY(m.vocab_, host::vocab::load(m.file()));
+  if (options.touch) JIG_CHECK(detail::touch_weights(m.file(), options));
+  m.pool_ = std::make_unique<pool>(pool_options{.threads = options.threads});
+  return m;
+}
+
+/// Copies every tensor and turns the copy: blocks to little-endian, numbers that are read as f32 to the host's order.
+template <class Model>
+result<void> loaded<Model>::turn_byte_order() {
+  const bool big_file = file().order() == gguf::byte_order::big;
+  return for_each_tensor(*info_, hp_, [&](const expected_tensor& e) -> result<void> {
+    weight& w = slots_[e.slot];
+    if (!w) return {};
+    JIG_TRY(const u64 row, row_bytes(w.type, w.cols));
+    std::vector<u8>& copy = turned_.emplace_back(w.data, w.data + row * w.rows * w.count);
+    if (big_file != (e.is_f32 && std::endian::native == std::endian::big))
+      JIG_CHECK(gguf::swap_byte_order(w.type, copy));
+    w.data = copy.data();
+    return {};
+  });
 }
 
 template <class Model>
-const hparams& loaded<Model>::hp() const noexcept {
-  return visit([](const auto& m) -> const hparams& { return m.hp(); });
+result<session_memory> loaded<Model>::plan(const session_options& options, u32 threads) const noexcept {
+  return visit([&](const auto& m) { return plan_session_memory<kernels>(m, options, threads); });
 }
 
 template <class Model>
-result<void> loaded<Model>::bind_weights() {
-  const gguf::file_set file = file_.set();
-  return detail::visit_architecture<typename Model::archs>(
-      file, [&]<class Arch>(type_tag<Arch>) { return bind_as<Arch>(file); });
+result<mat> loaded<Model>::decode(session& s, kernels& k, std::span<const batch_item> items) const noexcept {
+  return visit([&](const auto& m) { return s.decode(k, m, items, threads()); });
 }
 
-/// Loads a model file (or a split one, by any of its parts). See loaded::open for the errors.
+/// Loads a model file (or a split one, by any of its parts), or a model in memory. See loaded::open for the errors.
 template <class Model>
 result<loaded<Model>> try_load(const std::string& path, const load_options& options = {}) {
   return loaded<Model>::open(path, options);
+}
+template <class Model>
+result<loaded<Model>> try_load(std::span<const u8> bytes, const load_options& options = {}) {
+  return loaded<Model>::open(bytes, options);
 }
 
 }  // namespace jig::host

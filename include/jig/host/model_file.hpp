@@ -20,7 +20,7 @@ class model_file {
   gguf::file_set set() const noexcept { return gguf::file_set(std::span<const gguf::file>(files_)); }
   std::span<const gguf::file> files() const noexcept { return files_; }
   std::span<const mapped_file> maps() const noexcept { return maps_; }
-  /// The path of each file.
+  /// The path of each file; empty for a model in memory, as are the maps.
   std::span<const std::string> paths() const noexcept { return paths_; }
 
   /// Lets the pages of a tensor's data leave memory, see mapped_file::release.
@@ -34,13 +34,18 @@ class model_file {
   /// Adds one file: mapped, validated with its index. Errors: those of mapped_file::open, gguf::open, build_index.
   result<void> add(const std::string& path, map_mode mode) {
     JIG_TRY(mapped_file m, mapped_file::open(path, mode));
-    JIG_TRY(gguf::file f, gguf::open(m.bytes()));
+    JIG_CHECK(add(m.bytes()));
+    maps_.push_back(std::move(m));
+    paths_.push_back(path);
+    return {};
+  }
+  /// Adds one file that lies in memory and stays there. Errors: those of gguf::open, build_index.
+  result<void> add(std::span<const u8> bytes) {
+    JIG_TRY(gguf::file f, gguf::open(bytes));
     std::vector<u32> index(f.index_words());
     JIG_CHECK(f.build_index(index));
-    maps_.push_back(std::move(m));
     files_.push_back(f);
     indices_.push_back(std::move(index));
-    paths_.push_back(path);
     return {};
   }
 
@@ -73,6 +78,15 @@ inline result<model_file> open_model_file(const std::string& path, map_mode mode
   }
   JIG_CHECK(gguf::check_split(all.files()));
   return all;
+}
+
+/// A model that lies in memory, whole. Errors: those of gguf::open and build_index; bad_split for a part of a model.
+inline result<model_file> open_model_bytes(std::span<const u8> bytes) {
+  model_file m;
+  JIG_CHECK(m.add(bytes));
+  JIG_TRY(const gguf::split_info split, gguf::read_split_info(m.files().front()));
+  if (split.count != 1) return fail(errc::bad_split, "in memory").got(split.count);
+  return m;
 }
 
 }  // namespace jig::host

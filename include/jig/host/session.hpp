@@ -24,8 +24,15 @@ class generation;
 template <class Model>
 class text_session {
  public:
-  /// Errors: bad_argument (an option), out_of_memory, those of the backend (unknown_isa, missing_isa).
-  static result<text_session> make(const loaded<Model>& m, const session_options& options = {});
+  /// On the backend's kernels. Errors: bad_argument (an option), out_of_memory, those of the backend (unknown_isa,
+  /// missing_isa).
+  static result<text_session> make(const loaded<Model>& m, const session_options& options = {}) {
+    JIG_TRY(auto kernels, Model::make_kernels());
+    return make(m, options, kernels);
+  }
+  /// On other kernels of the backend's type. Errors: bad_argument, out_of_memory.
+  static result<text_session> make(const loaded<Model>& m, const session_options& options,
+                                   const typename Model::kernels& kernels);
 
   const loaded<Model>& model() const noexcept { return *model_; }
   const typename Model::kernels& kernels() const noexcept { return kernels_; }
@@ -35,7 +42,7 @@ class text_session {
   const session_memory& memory() const noexcept { return memory_; }
 
   /// One batch; see session::decode.
-  result<mat> decode(std::span<const batch_item> items);
+  result<mat> decode(std::span<const batch_item> items) { return model_->decode(core_, kernels_, items); }
 
   /// Appends tokens to a sequence in batches; logits [1, n_vocab] of the last one, valid until the next call. Either
   /// all tokens are appended or none. Errors: those of session::decode (context_full before anything is computed; got:
@@ -99,12 +106,10 @@ class text_session {
 // Defined here and not in the class, so that they are not inline: jig::compiled then spares programs their compilation.
 
 template <class Model>
-result<text_session<Model>> text_session<Model>::make(const loaded<Model>& m, const session_options& options) {
-  JIG_TRY(auto kernels, Model::make_kernels());
+result<text_session<Model>> text_session<Model>::make(const loaded<Model>& m, const session_options& options,
+                                                      const typename Model::kernels& kernels) {
   text_session s(m, kernels);
-  JIG_TRY(s.memory_, m.visit([&](const auto& b) {
-    return plan_session_memory<typename Model::kernels>(b, options, m.threads().threads);
-  }));
+  JIG_TRY(s.memory_, m.plan(options, m.threads().threads));
   const session_plan& plan = s.memory_.plan;
   JIG_TRY(s.activations_, aligned_bytes::make(plan.activation_bytes, "activations"));
   JIG_TRY(s.kv_, aligned_bytes::make(plan.kv_bytes, "key/value memory"));
@@ -115,11 +120,6 @@ result<text_session<Model>> text_session<Model>::make(const loaded<Model>& m, co
   const std::span<u32> words(reinterpret_cast<u32*>(views.data() + views.size()), static_cast<usize>(plan.words));
   JIG_TRY(s.core_, session::make(s.memory_.config, plan, s.activations_.bytes(), s.kv_.bytes(), words, views));
   return s;
-}
-
-template <class Model>
-result<mat> text_session<Model>::decode(std::span<const batch_item> items) {
-  return model_->visit([&](const auto& m) { return core_.decode(kernels_, m, items, model_->threads()); });
 }
 
 }  // namespace jig::host

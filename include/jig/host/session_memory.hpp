@@ -17,6 +17,8 @@ struct session_options {
   u32 kv_type = 1;   ///< GGUF type id of the key/value memory: f32 0, f16 1, bf16 30, q8_0 8
   u32 outputs = 1;   ///< logit rows of one decode
   u32 sequences = 1;
+  u32 total_tokens = 0;  ///< of all sequences together; 0: context * sequences
+  u32 page_tokens = 32;  ///< tokens per page of key/value memory
 };
 
 /// The core's configuration for these options and this model.
@@ -28,11 +30,13 @@ inline result<session_config> make_config(const session_options& o, const hparam
   c.batch = std::min(o.batch, c.context);
   c.outputs = std::min(o.outputs, c.batch);
   c.kv_type = o.kv_type;
-  c.page_tokens = std::min<u32>(c.context, 32);
+  c.total_tokens = o.total_tokens;
+  c.page_tokens = std::min(c.context, o.page_tokens);
   if (c.context == 0) return fail(errc::bad_argument, "context").got(0);
   if (c.batch == 0) return fail(errc::bad_argument, "batch").got(0);
   if (c.outputs == 0) return fail(errc::bad_argument, "outputs").got(0);
   if (c.sequences == 0) return fail(errc::bad_argument, "sequences").got(0);
+  if (c.page_tokens == 0) return fail(errc::bad_argument, "page_tokens").got(0);
   if (kv_row_bytes(c.kv_type, 1) == 0) return fail(errc::bad_argument, "kv_type").got(c.kv_type);
   if (u64{c.context} * c.sequences / c.page_tokens + 2 * u64{c.sequences} >= 0xffffffffu)
     return fail(errc::bad_argument, "context * sequences").got(u64{c.context} * c.sequences);

@@ -60,19 +60,39 @@ struct plan_kernels {
   }
 };
 
-/// What Arch::forward needs for n_tokens tokens of which n_outputs give logits, on `threads` threads.
+namespace detail {
+/// Bytes of the arena at the peak of a forward pass on kernels that compute nothing.
 template <class K, class Model>
-constexpr forward_plan plan_forward(const Model& m, u32 n_tokens, u32 n_outputs, u32 threads = 1) {
-  plan_kernels<K> kernels;
+constexpr u64 dry_run(K& kernels, const Model& m, u32 n_tokens, u32 n_outputs, u32 threads) {
   parallel width;
   width.threads = threads;
-  executor<plan_kernels<K>> x(kernels, nullptr, ~u64{0} / 2, width);
+  executor<K> x(kernels, nullptr, ~u64{0} / 2, width);
   batch b;
   b.n_tokens = n_tokens;
   b.n_outputs = n_outputs;
   { const value logits = Model::architecture::forward(x, m, b); }
-  kernels.plan.arena_bytes = x.ok() ? round_up(x.peak_bytes(), arena_map::alignment) : ~u64{0};
+  return x.ok() ? round_up(x.peak_bytes(), arena_map::alignment) : ~u64{0};
+}
+}  // namespace detail
+
+/// What Arch::forward needs for n_tokens tokens of which n_outputs give logits, on `threads` threads.
+template <class K, class Model>
+constexpr forward_plan plan_forward(const Model& m, u32 n_tokens, u32 n_outputs, u32 threads = 1) {
+  plan_kernels<K> kernels;
+  kernels.plan.arena_bytes = detail::dry_run(kernels, m, n_tokens, n_outputs, threads);
   return kernels.plan;
+}
+
+/// Its arena_bytes alone. Kernel sets that have a planning variant of themselves save the compilation of another
+/// forward pass.
+template <class K, class Model>
+constexpr u64 plan_arena(const Model& m, u32 n_tokens, u32 n_outputs, u32 threads = 1) {
+  if constexpr (requires { K::planning(); }) {
+    K kernels = K::planning();
+    return detail::dry_run(kernels, m, n_tokens, n_outputs, threads);
+  } else {
+    return plan_forward<K>(m, n_tokens, n_outputs, threads).arena_bytes;
+  }
 }
 
 }  // namespace jig

@@ -57,8 +57,8 @@ constexpr u64 kv_bytes_per_token(const Model& m, u32 kv_type) noexcept {
 template <class K, class Model>
 constexpr session_plan plan_session(const Model& m, const session_config& c, u32 threads = 1) noexcept {
   session_plan p;
-  p.activation_bytes = plan_forward<K>(m, c.batch, c.outputs, threads).arena_bytes;
-  const u64 one = plan_forward<K>(m, 1, 1, threads).arena_bytes;
+  p.activation_bytes = plan_arena<K>(m, c.batch, c.outputs, threads);
+  const u64 one = plan_arena<K>(m, 1, 1, threads);
   if (one > p.activation_bytes) p.activation_bytes = one;
   p.page_bytes = kv_bytes_per_token(m, c.kv_type) * c.page_tokens;
   p.kv_bytes = p.page_bytes * c.pages().n_pages;

@@ -39,9 +39,9 @@ constexpr activation_args make_activation(const decoder_spec& spec, const hparam
 /// Dense feed-forward of layer il.
 template <class X, class M>
 constexpr value dense(X& x, const decoder_spec& spec, const M& m, u32 il, const mat& n) {
-  using map = slot_map<typename M::architecture>;
+  constexpr const slot_map& slots = slots_of<typename M::architecture>;
   // Known at compile time for most families, which then carry no code for the other kinds.
-  if constexpr (map::always(t::ffn_gate.name) && !map::find(t::ffn_sub_norm.name).found)
+  if constexpr (slots.always(t::ffn_gate.name) && !slots.find(t::ffn_sub_norm.name).found)
     return x.feed_forward(n, m.get(t::ffn_gate, il), m.get(t::ffn_up, il), m.get(t::ffn_down, il),
                           make_activation(spec, m.hp(), il));
   else

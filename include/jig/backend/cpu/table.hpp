@@ -9,39 +9,49 @@
 
 namespace jig::cpu {
 
-/// The operations of a kernel set; see `kernels`. All arguments are plain data.
+namespace detail {
+/// As any function: computes nothing.
+struct no_operation {
+  template <class... Args>
+  using function = void (*)(Args...);
+  template <class... Args>
+  constexpr operator function<Args...>() const noexcept {
+    return [](Args...) {};
+  }
+};
+inline constexpr no_operation nothing;
+}  // namespace detail
+
+/// The operations of a kernel set; see `kernels`. All arguments are plain data. What a table leaves out does nothing.
 struct kernel_table {
-  const char* isa;  ///< the tag's name
-  u64 types;        ///< bit n: weights of the type with number n
-  void (*embed)(const parallel&, const weight&, const i32*, const mat&);
-  void (*prepare)(const parallel&, u32, const mat&, u8*);
-  void (*matmul)(const parallel&, const linear&, const activations&, const mat&);
-  void (*matmul_experts)(const parallel&, const linear&, const activations&, const i32*, u32, const mat&);
-  void (*add)(const parallel&, const mat&, const mat&, f32);
-  void (*scale)(const parallel&, const mat&, f32);
-  void (*softcap)(const parallel&, const mat&, f32);
-  void (*gated)(const parallel&, const activation_args&, const mat&, const mat&);
-  void (*activate)(const parallel&, const activation_args&, const mat&);
-  void (*multiply)(const parallel&, const mat&, const mat&);
-  void (*clamp)(const parallel&, const mat&, f32);
-  void (*fill)(const parallel&, const mat&, f32);
-  void (*temperature)(const parallel&, const temperature_args&, const u32*, const mat&);
-  void (*expand)(const parallel&, const mat&, const mat&, const mat&);
-  void (*norm)(const parallel&, const norm_args&, const mat&, const mat&);
-  void (*rope_table)(const parallel&, const rope_args&, const u32*, const mat&);
-  void (*rope)(const parallel&, rope_kind, const mat&, u32, const mat&);
-  void (*store_kv)(const parallel&, const attend_args&, const batch&, const mat&, const mat&);
-  void (*attend)(const parallel&, const attend_args&, const batch&, const mat&, u8*, const mat&);
-  void (*route)(const parallel&, const route_args&, const mat&, i32*, const mat&);
-  void (*combine)(const parallel&, const mat&, const mat&, const mat&);
-  void (*gather)(const parallel&, const mat&, const u32*, const mat&);
+  const char* isa = "";  ///< the tag's name
+  u64 types = 0;         ///< bit n: weights of the type with number n
+  void (*embed)(const parallel&, const weight&, const i32*, const mat&) = detail::nothing;
+  void (*prepare)(const parallel&, u32, const mat&, u8*) = detail::nothing;
+  void (*matmul)(const parallel&, const linear&, const activations&, const mat&) = detail::nothing;
+  void (*matmul_experts)(const parallel&, const linear&, const activations&, const i32*, u32, const mat&) = detail::nothing;
+  void (*add)(const parallel&, const mat&, const mat&, f32) = detail::nothing;
+  void (*scale)(const parallel&, const mat&, f32) = detail::nothing;
+  void (*softcap)(const parallel&, const mat&, f32) = detail::nothing;
+  void (*gated)(const parallel&, const activation_args&, const mat&, const mat&) = detail::nothing;
+  void (*activate)(const parallel&, const activation_args&, const mat&) = detail::nothing;
+  void (*multiply)(const parallel&, const mat&, const mat&) = detail::nothing;
+  void (*clamp)(const parallel&, const mat&, f32) = detail::nothing;
+  void (*fill)(const parallel&, const mat&, f32) = detail::nothing;
+  void (*temperature)(const parallel&, const temperature_args&, const u32*, const mat&) = detail::nothing;
+  void (*expand)(const parallel&, const mat&, const mat&, const mat&) = detail::nothing;
+  void (*norm)(const parallel&, const norm_args&, const mat&, const mat&) = detail::nothing;
+  void (*rope_table)(const parallel&, const rope_args&, const u32*, const mat&) = detail::nothing;
+  void (*rope)(const parallel&, rope_kind, const mat&, u32, const mat&) = detail::nothing;
+  void (*store_kv)(const parallel&, const attend_args&, const batch&, const mat&, const mat&) = detail::nothing;
+  void (*attend)(const parallel&, const attend_args&, const batch&, const mat&, u8*, const mat&) = detail::nothing;
+  void (*route)(const parallel&, const route_args&, const mat&, i32*, const mat&) = detail::nothing;
+  void (*combine)(const parallel&, const mat&, const mat&, const mat&) = detail::nothing;
+  void (*gather)(const parallel&, const mat&, const u32*, const mat&) = detail::nothing;
 };
 
-/// The bits of `kernel_table::types` for a list of types.
-template <class... Ts>
-constexpr u64 type_bits(type_list<Ts...>) noexcept {
-  static_assert(((Ts::id < 64) && ...));
-  return (u64{0} | ... | (u64{1} << Ts::id));
+namespace detail {
+inline constexpr kernel_table planning_table;
 }
 
 /// The kernel set that calls through a table. Sizes are those of every table with the same types.
@@ -50,6 +60,8 @@ class dispatched_kernels : public kernel_sizes<Quants> {
  public:
   explicit constexpr dispatched_kernels(const kernel_table& t) noexcept : t_(&t) {}
   constexpr const char* isa_name() const noexcept { return t_->isa; }
+  /// For the planner: computes nothing, so that a plan and a run share one compiled forward pass.
+  static constexpr dispatched_kernels planning() noexcept { return dispatched_kernels(detail::planning_table); }
 
   void embed(const parallel& p, const weight& w, const i32* tokens, const mat& out) const {
     t_->embed(p, w, tokens, out);

@@ -45,16 +45,15 @@ struct placed_weights {
 };
 
 /// Errors: those of bind.
-template <class Arch>
-result<placed_weights> place_weights(const gguf::file_set& file, const hparams& hp, const std::string& symbol) {
-  std::vector<weight> slots(slot_map<Arch>::count(hp));
-  JIG_CHECK((bind<Arch, all_quants>(file, hp, slots)));
+inline result<placed_weights> place_weights(const arch_info& arch, const gguf::file_set& file, const hparams& hp,
+                                            const std::string& symbol) {
+  std::vector<weight> slots(arch.slots().count(hp));
+  JIG_CHECK(bind_weights(arch, type_bits(all_quants{}), file, hp, slots));
   std::vector<std::string> names(slots.size());
-  JIG_CHECK((for_each_tensor<Arch>(hp, [&](const auto&, u32, std::string_view name, const auto&, u32 slot, bool,
-                                           bool) -> result<void> {
-    names[slot] = name;
+  JIG_CHECK(for_each_tensor(arch, hp, [&](const expected_tensor& e) -> result<void> {
+    names[e.slot] = e.name;
     return {};
-  })));
+  }));
   placed_weights out;
   bool in_absent = false;
   for (usize i = 0; i < slots.size(); ++i) {
