@@ -27,6 +27,8 @@ class typed_lookup {
   }
 
  private:
+  friend Self;
+  typed_lookup() = default;
   const Self& self() const noexcept { return static_cast<const Self&>(*this); }
 };
 

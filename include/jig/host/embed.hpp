@@ -30,7 +30,7 @@ struct embedded_model {
 
 /// Errors: bad_argument (the name is no identifier), unknown_architecture, unknown_tokenizer, not_supported (layers
 /// that differ in their extents), those of read_hparams and bind.
-result<embedded_model> embed(const gguf::file_set& file, const vocab& v, const embed_options& options);
+result<embedded_model> embed(const gguf::file_set& file, const jig::vocab& v, const embed_options& options);
 
 namespace detail {
 
@@ -50,7 +50,7 @@ inline std::string source_text(const blob_builder& blob, const embed_options& op
 }
 
 inline std::string header_text(const arch_info& arch, const placed_weights& weights, const std::string& extents,
-                               const std::string& vocabulary, const kind_name& kind, const vocab& v,
+                               const std::string& vocabulary, const kind_name& kind, const jig::vocab& v,
                                const blob_builder& blob, const embed_options& options) {
   std::string out = fmt::format(
       "#pragma once\n// {}: made by jig-embed from {}.\n"
@@ -90,7 +90,7 @@ inline std::string header_text(const arch_info& arch, const placed_weights& weig
   return out;
 }
 
-inline result<embedded_model> embed_as(const arch_info& arch, const gguf::file_set& file, const vocab& v,
+inline result<embedded_model> embed_as(const arch_info& arch, const gguf::file_set& file, const jig::vocab& v,
                                        const embed_options& options) {
   const kind_name* kind = nullptr;
   for (const kind_name& k : kind_names)
@@ -109,7 +109,7 @@ inline result<embedded_model> embed_as(const arch_info& arch, const gguf::file_s
 
 }  // namespace detail
 
-inline result<embedded_model> embed(const gguf::file_set& file, const vocab& v, const embed_options& options) {
+inline result<embedded_model> embed(const gguf::file_set& file, const jig::vocab& v, const embed_options& options) {
   if (!detail::is_identifier(options.name)) return fail(errc::bad_argument, options.name);
   JIG_TRY(const auto architecture, file.get<std::string_view>("general.architecture"));
   const arch_info* arch = find_arch(arch_infos<all_archs>, architecture);

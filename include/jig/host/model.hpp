@@ -89,8 +89,8 @@ class loaded {
   }
   static result<loaded> open(model_file file, const load_options& options);
 
-  /// Checks the file as far as its header goes: for plan(), hp() and architecture(), not for sessions. No weight is read,
-  /// no thread is started, and there is no vocabulary.
+  /// Checks the file as far as its header goes: for plan(), hp() and architecture(), not for sessions. No weight is
+  /// read, no thread is started, and there is no vocabulary.
   static result<loaded> open_header(model_file file);
 
   gguf::file_set file() const noexcept { return file_.set(); }

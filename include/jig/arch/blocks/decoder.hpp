@@ -142,7 +142,8 @@ constexpr value decoder(X& x, const decoder_spec& spec, const M& m, const batch&
 
 /// Base of the architectures that are a decoder as their `spec` says, and nothing else.
 struct decoder_arch {
-  /// Token ids -> logits [n_outputs, n_vocab]. The spec is that of the model's own family, not of one it is derived from.
+  /// Token ids -> logits [n_outputs, n_vocab]. The spec is that of the model's own family, not of one that it derives
+  /// from.
   template <class X, class M>
   static constexpr value forward(X& x, const M& m, const batch& b) {
     return decoder(x, M::architecture::spec, m, b);

@@ -29,7 +29,8 @@ struct kernel_table {
   void (*embed)(const parallel&, const weight&, const i32*, const mat&) = detail::nothing;
   void (*prepare)(const parallel&, u32, const mat&, u8*) = detail::nothing;
   void (*matmul)(const parallel&, const linear&, const activations&, const mat&) = detail::nothing;
-  void (*matmul_experts)(const parallel&, const linear&, const activations&, const i32*, u32, const mat&) = detail::nothing;
+  void (*matmul_experts)(const parallel&, const linear&, const activations&, const i32*, u32,
+                         const mat&) = detail::nothing;
   void (*add)(const parallel&, const mat&, const mat&, f32) = detail::nothing;
   void (*scale)(const parallel&, const mat&, f32) = detail::nothing;
   void (*softcap)(const parallel&, const mat&, f32) = detail::nothing;

@@ -16,14 +16,14 @@
 namespace jig::host::detail {
 
 /// Entry numbers in the order of their texts (or of their pairs), for lookup's sorted form.
-inline std::vector<u32> sorted_tokens(const vocab& v) {
+inline std::vector<u32> sorted_tokens(const jig::vocab& v) {
   std::vector<u32> ids(v.offsets.size());
   std::iota(ids.begin(), ids.end(), 0u);
   const auto text = [&](u32 id) { return v.text_of(static_cast<i32>(id)); };
   std::sort(ids.begin(), ids.end(), [&](u32 a, u32 b) { return text(a) < text(b); });
   return ids;
 }
-inline std::vector<u32> sorted_merges(const vocab& v) {
+inline std::vector<u32> sorted_merges(const jig::vocab& v) {
   std::vector<u32> ranks(v.merges.size());
   std::iota(ranks.begin(), ranks.end(), 0u);
   const auto pair = [&](u32 rank) { return std::pair(v.merges[rank].left, v.merges[rank].right); };
@@ -36,7 +36,7 @@ inline std::vector<u32> sorted_merges(const vocab& v) {
 /// Writes the vocabulary's arrays to the blob and its description to the header.
 class vocab_writer {
  public:
-  vocab_writer(const vocab& v, const std::string& name, blob_builder& blob) : v_(v), name_(name), blob_(blob) {}
+  vocab_writer(const jig::vocab& v, const std::string& name, blob_builder& blob) : v_(v), name_(name), blob_(blob) {}
 
   std::string text() {
     std::string out = fmt::format("      .kind = &kind,\n{}      .count = {},\n", v_.pre ? "      .pre = &pre,\n" : "",
@@ -112,7 +112,7 @@ class vocab_writer {
     return fmt::format("      .flags = {{{}}},\n", out);
   }
 
-  const vocab& v_;
+  const jig::vocab& v_;
   const std::string& name_;
   blob_builder& blob_;
 };
