@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs all unit tests under the address and undefined-behaviour sanitizers (clang 19); any report is a failure.
+# Builds the programs and tests with clang 19, warnings as errors, and runs all unit tests under its address and
+# undefined-behaviour sanitizers; any report is a failure.
 set -eu
 cd "$(dirname "$0")/.."
 . cmake/lib.sh
@@ -10,7 +11,7 @@ install_missing_or_skip sanitizers
 
 folder=$build_root/sanitizers
 sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
-configure "$folder" -DCMAKE_CXX_COMPILER=clang++-19 -DJIG_BUILD_EXAMPLES=OFF -DJIG_BUILD_TESTS=ON \
+configure "$folder" -DCMAKE_CXX_COMPILER=clang++-19 -DJIG_BUILD_TESTS=ON \
   -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -gline-tables-only $sanitize"
 build "$folder"
-UBSAN_OPTIONS=print_stacktrace=1 run_tests "$folder" -L unit
+JIG_MEMORY_KB=unlimited UBSAN_OPTIONS=print_stacktrace=1 run_tests "$folder" -L unit

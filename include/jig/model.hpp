@@ -15,9 +15,10 @@ template <class T>
 struct as_list {
   using type = type_list<T>;
 };
-template <class... Ts>
-struct as_list<type_list<Ts...>> {
-  using type = type_list<Ts...>;
+template <class T>
+  requires requires { typename T::list; }
+struct as_list<T> {
+  using type = T;
 };
 }  // namespace detail
 

@@ -41,7 +41,7 @@ void for_each_kit_model(F&& f) {
 }
 
 /// All intermediate values of one forward pass over the tokens, by name and layer.
-template <class Arch, class K>
+template <class K, class Arch>
 std::map<std::string, std::vector<f64>> traced(const bound_model<Arch>& bound, const std::vector<i32>& tokens) {
   std::map<std::string, std::vector<f64>> seen;
   auto watch = [&](std::string_view name, u32 layer, const mat& v) {
@@ -77,13 +77,12 @@ void compare_traces(const std::string& model) {
   CAPTURE(model);
   const kit::json d = kit::load(JIG_TEST_DATA "/archs/" + model + ".json");
   const std::vector<u8> bytes = kit::materialize(d);
-  const gguf::file file = *gguf::open(bytes);
-  const hparams hp = *read_hparams<Arch>(file);
-  std::vector<weight> slots(slots_of<Arch>.count(hp));
-  const bound_model<Arch> m = *bind<Arch, quants<f32>>(file, hp, slots);
+  const auto loaded = host::try_load<jig::model<Arch, quants<f32>>>(std::span(bytes), {.threads = 1});
+  REQUIRE(loaded);
   const auto tokens = d["tokens"].get<std::vector<i32>>();
-  const auto want = traced<Arch, reference_kernels<quants<f32>>>(m, tokens);
-  const auto got = traced<Arch, cpu::kernels<isa::native, quants<f32>>>(m, tokens);
+  const auto want = loaded->visit([&](const auto& m) { return traced<reference_kernels<quants<f32>>>(m, tokens); });
+  const auto got =
+      loaded->visit([&](const auto& m) { return traced<cpu::kernels<isa::native, quants<f32>>>(m, tokens); });
   CHECK(want.size() > 20);
   REQUIRE(want.size() == got.size());
   for (const auto& [name, values] : want) {

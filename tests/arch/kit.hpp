@@ -13,6 +13,7 @@
 #include "jig/gguf/file.hpp"
 #include "jig/gguf/sha256.hpp"
 #include "jig/gguf/writer.hpp"
+#include "jig/quant/f32.hpp"
 
 namespace kit {
 
@@ -34,10 +35,11 @@ inline u64 hash24(std::string_view name, u64 i) {
   return (z ^ (z >> 31)) >> 40;
 }
 
-/// The f32 values of a described tensor.
-inline std::vector<f32> values(std::string_view name, u64 count, f64 offset, f64 scale) {
-  std::vector<f32> v(count);
-  for (u64 i = 0; i < count; ++i) v[i] = static_cast<f32>(offset + scale * (f64(hash24(name, i)) / 0x1p24 - 0.5));
+/// The f32 values of a described tensor, as they lie in a file.
+inline std::vector<f32_block> values(std::string_view name, u64 count, f64 offset, f64 scale) {
+  std::vector<f32_block> v(count);
+  for (u64 i = 0; i < count; ++i)
+    v[i].value = static_cast<f32>(offset + scale * (f64(hash24(name, i)) / 0x1p24 - 0.5));
   return v;
 }
 
@@ -69,7 +71,7 @@ inline void set_metadata(gguf::writer& w, const json& entry) {
 /// The bytes of the described GGUF file.
 inline std::vector<u8> materialize(const json& d) {
   gguf::writer w;
-  std::vector<std::vector<f32>> data;
+  std::vector<std::vector<f32_block>> data;
   for (const json& entry : d["metadata"]) set_metadata(w, entry);
   for (const json& tensor : d["tensors"]) {
     const auto shape = tensor["shape"].get<std::vector<u64>>();

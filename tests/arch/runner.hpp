@@ -15,6 +15,7 @@
 #include "jig/host/compiled.hpp"
 #include "jig/host/error_text.hpp"
 #include "jig/ops/reference.hpp"
+#include "sampling.hpp"
 
 using namespace jig;
 
@@ -33,7 +34,8 @@ inline const std::vector<std::string>& kit_models() {
     }
     std::sort(found.begin(), found.end());
     MESSAGE(found.size() << " of the kit's " << all << " models; the others' architectures are not written yet");
-    return found;
+    REQUIRE(found.size() >= 125);
+    return every_nth(found, "kit models");
   }();
   return names;
 }

@@ -2,6 +2,7 @@
 // themselves in other shapes and on other numbers of threads, bit for bit.
 
 #include "fixture.hpp"
+#include "jig/quant/rows.hpp"
 
 #include <cstdio>
 
@@ -137,20 +138,22 @@ TEST_CASE("matmul: every type on the golden blocks, subnormal scales included") 
     if (W::size == 1) return;  // plain numbers have no scales
     const std::string path = std::string(JIG_TEST_DATA) + "/quant/" + W::name + ".rand.bin";
     std::vector<u8> bytes(sizes::row_bytes(W::id, 512) * 32);
-    std::vector<f32> x(4 * 512);
+    std::vector<f32_block> in_file(4 * 512);
     bool complete = false;
     if (std::FILE* f = std::fopen(path.c_str(), "rb")) {
       complete = std::fread(bytes.data(), 1, bytes.size(), f) == bytes.size();
       std::fclose(f);
     }
     if (std::FILE* f = std::fopen(JIG_TEST_DATA "/quant/activation.f32", "rb")) {
-      complete = std::fread(x.data(), 4, x.size(), f) == x.size() && complete;
+      complete = std::fread(in_file.data(), 4, in_file.size(), f) == in_file.size() && complete;
       std::fclose(f);
     }
     if (!complete) {
       MESSAGE("skipped: no golden blocks ", path);
       return;
     }
+    std::vector<f32> x(in_file.size());
+    decode_row(in_file.data(), in_file.size(), x.data());
     problem p{{bytes.data(), W::id, 512, 32, 1}, x, 4};
     for (const auto* t : tables()) check_against_decoded<W>(p, *t);
   });

@@ -25,7 +25,8 @@ std::string hex(std::span<const u8> bytes) {
 /// A model of one layer with 8 tokens; `heads` heads of 32 values.
 std::vector<u8> tiny_model(bool vary_layers) {
   gguf::writer w;
-  std::vector<f32> ones(64 * 64, 0.5f);
+  std::vector<f32_block> ones(64 * 64);
+  for (f32_block& b : ones) b.value = 0.5f;
   const auto bytes = [&](usize n) { return std::span(reinterpret_cast<const u8*>(ones.data()), n * 4); };
   w.set("general.architecture", "llama");
   w.set("llama.context_length", u32{32});

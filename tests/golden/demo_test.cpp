@@ -3,16 +3,15 @@
 
 using namespace golden;
 
-TEST_CASE_TEMPLATE("demo model: greedy ids are the recorded ones as long as the choice is clear", Backend,
-                   reference_backend, backend::cpu_dispatch) {
-  using model = jig::model<arch::llama, quants<q8_0, float>, Backend>;
+TEST_CASE_TEMPLATE("demo model: greedy ids are the recorded ones as long as the choice is clear", Kernels,
+                   by_reference, by_cpu) {
   const json g = read(JIG_MODELS "/demo/golden.json");
   REQUIRE(!g.is_null());
-  const auto m = load<model>(JIG_MODELS "/demo/jig-demo-q8_0.gguf");
+  const auto m = load(JIG_MODELS "/demo/jig-demo-q8_0.gguf");
   usize whole = 0;
   for (const json& c : g["greedy"]["q8_0"]) {
     CAPTURE(c["prompt"].get<std::string>());
-    auto s = make(m, {});
+    auto s = make(m, Kernels::kernels());
     host::generate_options o{.max_tokens = 64, .parse_special = true};
     o.sampling.temp = 0.0f;
     auto run = s.generate(c["prompt"].get<std::string>(), o);
@@ -39,13 +38,12 @@ TEST_CASE_TEMPLATE("demo model: greedy ids are the recorded ones as long as the 
   CHECK(whole == 4);  // half of the texts have no close choice at all
 }
 
-TEST_CASE_TEMPLATE("demo model: the logits after the first prompt are near the recorded ones", Backend,
-                   reference_backend, backend::cpu_dispatch) {
-  using model = jig::model<arch::llama, quants<q8_0, float>, Backend>;
+TEST_CASE_TEMPLATE("demo model: the logits after the first prompt are near the recorded ones", Kernels,
+                   by_reference, by_cpu) {
   const json g = read(JIG_MODELS "/demo/golden.json");
   REQUIRE(!g.is_null());
-  const auto m = load<model>(JIG_MODELS "/demo/jig-demo-q8_0.gguf");
-  auto s = make(m, {});
+  const auto m = load(JIG_MODELS "/demo/jig-demo-q8_0.gguf");
+  auto s = make(m, Kernels::kernels());
   const auto logits = s.feed(g["greedy"]["q8_0"][0]["prompt_ids"].get<std::vector<i32>>());
   REQUIRE(logits);
   const f64 error = nmse({logits->row(0), logits->cols}, g["greedy"]["q8_0_logits"]["values"]);

@@ -8,27 +8,35 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "jig/backend/cpu/make_table.hpp"
 #include "jig/host/compiled.hpp"
 #include "jig/host/error_text.hpp"
 #include "jig/ops/reference.hpp"
+#include "sampling.hpp"
 
 namespace golden {
 
 using namespace jig;
 using json = nlohmann::json;
 
-/// The reference kernels as a backend.
-struct reference_backend {
-  template <class Quants>
-  using kernels = reference_kernels<Quants>;
-  template <class Quants>
-  static result<kernels<Quants>> make() noexcept {
-    return kernels<Quants>{};
+using host::compiled_model;
+using kernel_set = compiled_model::kernels;
+
+/// The kernels that a test runs on: the reference's, as a table, or those that programs take on this machine.
+struct by_reference {
+  static kernel_set kernels() {
+    using types = quants<f32, q8_0>;
+    static constexpr cpu::kernel_table table = cpu::table_of<reference_kernels<types>, types>("reference");
+    return kernel_set(table);
   }
 };
-
-using by_reference = jig::model<arch::llama, quants<float>, reference_backend>;
-using by_cpu = host::compiled_model;
+struct by_cpu {
+  static kernel_set kernels() {
+    const auto k = compiled_model::make_kernels();
+    REQUIRE_MESSAGE(k, host::to_string(k.error()));
+    return *k;
+  }
+};
 
 /// A JSON file, or null (and a line that says so) if it is absent.
 inline json read(const std::string& path) {
@@ -43,15 +51,14 @@ inline std::string read_bytes(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-template <class Model>
-host::loaded<Model> load(const std::string& path, u32 threads = 1) {
-  auto m = host::try_load<Model>(path, {.threads = threads});
+inline host::loaded<compiled_model> load(const std::string& path, u32 threads = 1) {
+  auto m = host::try_load<compiled_model>(path, {.threads = threads});
   REQUIRE_MESSAGE(m, host::to_string(m.error()));
   return *std::move(m);
 }
-template <class Model>
-host::text_session<Model> make(const host::loaded<Model>& m, const host::session_options& o) {
-  auto s = host::text_session<Model>::make(m, o);
+inline host::text_session<compiled_model> make(const host::loaded<compiled_model>& m, const kernel_set& kernels,
+                                               const host::session_options& o = {}) {
+  auto s = host::text_session<compiled_model>::make(m, o, kernels);
   REQUIRE_MESSAGE(s, host::to_string(s.error()));
   return *std::move(s);
 }
@@ -75,9 +82,9 @@ inline f64 nll(const f32* logits, u32 n, i32 token) {
 }
 
 /// -ln p of every token: pieces of window - 1 tokens, each in a fresh context behind BOS.
-template <class Model>
-std::vector<f64> per_token_nll(const host::loaded<Model>& m, std::span<const i32> ids, u32 window) {
-  auto s = make(m, {.context = window, .batch = window, .kv_type = 0, .outputs = window});
+inline std::vector<f64> per_token_nll(const host::loaded<compiled_model>& m, const kernel_set& kernels,
+                                      std::span<const i32> ids, u32 window) {
+  auto s = make(m, kernels, {.context = window, .batch = window, .kv_type = 0, .outputs = window});
   std::vector<f64> out;
   for (usize at = 0; at < ids.size(); at += window - 1) {
     const auto piece = ids.subspan(at, std::min<usize>(window - 1, ids.size() - at));

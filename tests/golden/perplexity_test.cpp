@@ -67,19 +67,24 @@ TEST_CASE("stories260K: every type that can be encoded exactly has the recorded 
   REQUIRE(original);
   const std::vector<i32> ids = g["nll"]["ids"];
   const auto path = std::filesystem::temp_directory_path() / "jig-golden-variant.gguf";
-  usize compared = 0;
-  for (const auto& [name, variant] : g["variants"].items()) {
+  std::vector<std::string> names;
+  for (const auto& entry : g["variants"].items()) names.push_back(entry.key());
+  names = every_nth(names, "re-encoded variants");
+  usize compared = 0, absent = 0;
+  for (const std::string& name : names) {
     CAPTURE(name);
+    const json& variant = g["variants"][name];
     std::string missing;
     const auto bytes = convert(original->files().front(), variant, missing);
     if (bytes.empty()) {
       MESSAGE("skipped: ", name, ": ", missing, " has no exact encoder yet");
+      ++absent;
       continue;
     }
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    const auto m = load<by_cpu>(path.string(), 2);
-    const f64 ppl = perplexity(per_token_nll(m, ids, g["nll"]["window"])), recorded = variant["ppl"];
+    const auto m = load(path.string(), 2);
+    const f64 ppl = perplexity(per_token_nll(m, by_cpu::kernels(), ids, g["nll"]["window"])), recorded = variant["ppl"];
     MESSAGE(name, ": perplexity ", ppl, ", recorded ", recorded, ", ", 100.0 * (ppl / recorded - 1.0), "%");
     // Two bits destroy this model (Q2_0: perplexity above 4500), and there the other engine's own figures for integer
     // and for float arithmetic on the same bytes are further apart than 0.5%; everywhere else they are within 0.25%.
@@ -88,5 +93,6 @@ TEST_CASE("stories260K: every type that can be encoded exactly has the recorded 
     ++compared;
   }
   std::filesystem::remove(path);
-  CHECK(compared >= 8);
+  CHECK(compared + absent == names.size());
+  CHECK(compared >= names.size() / 2);
 }

@@ -11,7 +11,7 @@ json figures() { return read(JIG_SHARED "/golden/stories260K.json"); }
 TEST_CASE("stories260K: the tokenizer gives the recorded ids") {
   const json g = figures();
   if (g.is_null()) return;
-  const auto m = load<by_reference>(model_path);
+  const auto m = load(model_path);
   for (const json& c : g["tokenizer"]["cases"]) {
     const std::string text = c["text"];
     CAPTURE(text);
@@ -27,14 +27,14 @@ TEST_CASE("stories260K: the tokenizer gives the recorded ids") {
   CHECK(g["tokenizer"]["cases"].size() >= 27);
 }
 
-TEST_CASE_TEMPLATE("stories260K: greedy ids, text and logits of all prompts", Model, by_reference, by_cpu) {
+TEST_CASE_TEMPLATE("stories260K: greedy ids, text and logits of all prompts", Kernels, by_reference, by_cpu) {
   const json g = figures();
   if (g.is_null()) return;
-  const auto m = load<Model>(model_path, 2);
+  const auto m = load(model_path, 2);
   f64 worst = 0;
   for (const json& c : g["prompts"]) {
     CAPTURE(c["text"].get<std::string>());
-    auto s = make(m, {.kv_type = 0});
+    auto s = make(m, Kernels::kernels(), {.kv_type = 0});
     host::generate_options o{.max_tokens = 128};
     o.sampling.temp = 0.0f;
     auto run = s.generate(c["text"].get<std::string>(), o);
@@ -54,14 +54,14 @@ TEST_CASE_TEMPLATE("stories260K: greedy ids, text and logits of all prompts", Mo
   CHECK(g["prompts"].size() == 5);
 }
 
-TEST_CASE_TEMPLATE("stories260K: -ln p of every token and the perplexity", Model, by_reference, by_cpu) {
+TEST_CASE_TEMPLATE("stories260K: -ln p of every token and the perplexity", Kernels, by_reference, by_cpu) {
   const json g = figures();
   if (g.is_null()) return;
-  const auto m = load<Model>(model_path, 2);
+  const auto m = load(model_path, 2);
   const auto ids = m.vocabulary().tokenize(read_bytes(JIG_SHARED "/golden/stories_text.txt"), {.add_special = false});
   REQUIRE(ids);
   CHECK(json(*ids) == g["nll"]["ids"]);
-  const auto nlls = per_token_nll(m, *ids, g["nll"]["window"]);
+  const auto nlls = per_token_nll(m, Kernels::kernels(), *ids, g["nll"]["window"]);
   const std::vector<f64> expected = g["nll"]["per_token_nll"];
   REQUIRE(nlls.size() == expected.size());
   f64 worst = 0;

@@ -25,7 +25,7 @@ struct concat<type_list<As...>, type_list<Bs...>> {
 };
 
 /// Weight types and activation types.
-using all_blocks = concat<all_quants, activation_quants>::type;
+using all_blocks = concat<all_quants::list, activation_quants>::type;
 
 /// Calls f(type_tag<T>{}) for every type of a list, as a doctest subcase named after it.
 template <class List, class F>

@@ -27,7 +27,7 @@ template <class... Archs>
 using archs = type_list<Archs...>;
 
 // clang-format off
-using all_archs = archs<
+struct all_archs : archs<
     arch::llama, arch::internlm2, arch::xverse, arch::ernie4_5, arch::exaone, arch::arcee, arch::maincoder,
     arch::smollm3, arch::orion, arch::pangu_embedded, arch::baichuan, arch::nemotron, arch::jais, arch::jais2,
     arch::refact, arch::seed_oss, arch::exaone4, arch::bitnet, arch::hunyuan_dense, arch::hunyuan_vl,
@@ -41,7 +41,7 @@ using all_archs = archs<
     arch::minimax_m2, arch::dbrx, arch::smallthinker, arch::afmoe, arch::mellum, arch::hunyuan_moe,
     arch::exaone_moe, arch::gpt_oss, arch::llama4, arch::mistral3, arch::grok, arch::apertus, arch::plamo3,
     arch::muse_glimmer, arch::cogvlm, arch::chameleon, arch::qwen3tts, arch::llada, arch::dream, arch::rnd1,
-    arch::llada_moe, arch::mimo2, arch::step35, arch::laguna, arch::arctic, arch::grovemoe>;
+    arch::llada_moe, arch::mimo2, arch::step35, arch::laguna, arch::arctic, arch::grovemoe> {};
 // clang-format on
 
 }  // namespace jig

@@ -8,9 +8,11 @@
 
 namespace jig {
 
-/// A compile-time list of types.
+/// A compile-time list of types. Long lists are given names of their own by derivation,
+/// `struct all_archs : archs<...> {}`, so that the names of what is made of them stay short.
 template <class... Ts>
 struct type_list {
+  using list = type_list;
   static constexpr usize size = sizeof...(Ts);
   template <class T>
   static constexpr bool contains = (std::is_same_v<T, Ts> || ...);
@@ -31,7 +33,7 @@ struct pick_of<I, type_list<Ts...>> : pick<I, Ts...> {};
 
 /// Type I of a list.
 template <usize I, class List>
-using type_at = typename detail::pick_of<I, List>::type;
+using type_at = typename detail::pick_of<I, typename List::list>::type;
 
 /// A type as a value, to pass it to a generic lambda.
 template <class T>

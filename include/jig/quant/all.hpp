@@ -36,7 +36,7 @@
 namespace jig {
 
 /// Every type that weights come in.
-using all_quants = quants<  //
+struct all_quants : quants<  //
     f32,
     f16_block,
     bf16_block,
@@ -64,7 +64,7 @@ using all_quants = quants<  //
     tq1_0,
     tq2_0,
     mxfp4,
-    nvfp4>;
+    nvfp4> {};
 
 /// The types to which only activations are encoded.
 using activation_quants = type_list<q8_1, q8_k>;
