@@ -8,8 +8,10 @@ TEST_CASE_TEMPLATE("demo model: greedy ids are the recorded ones as long as the 
   const json g = read(JIG_MODELS "/demo/golden.json");
   REQUIRE(!g.is_null());
   const auto m = load(JIG_MODELS "/demo/jig-demo-q8_0.gguf");
+  const json& cases = g["greedy"]["q8_0"];
   usize whole = 0;
-  for (const json& c : g["greedy"]["q8_0"]) {
+  for (usize i = 0; i < cases.size(); i += test_every()) {
+    const json& c = cases[i];
     CAPTURE(c["prompt"].get<std::string>());
     auto s = make(m, Kernels::kernels());
     host::generate_options o{.max_tokens = 64, .parse_special = true};
@@ -28,14 +30,14 @@ TEST_CASE_TEMPLATE("demo model: greedy ids are the recorded ones as long as the 
     usize clear = 0;
     while (clear < margins.size() && margins[clear] >= 0.1) ++clear;
     REQUIRE(ids.size() >= std::min(clear, expected.size()));
-    for (usize i = 0; i < std::min(clear, expected.size()); ++i) CHECK(ids[i] == expected[i]);
+    for (usize k = 0; k < std::min(clear, expected.size()); ++k) CHECK(ids[k] == expected[k]);
     if (clear >= expected.size()) {
       ++whole;
       CHECK(ids == expected);
       CHECK(text == c["text"].get<std::string>());
     }
   }
-  CHECK(whole == 4);  // half of the texts have no close choice at all
+  if (test_every() == 1) CHECK(whole == 4);  // half of the texts have no close choice at all
 }
 
 TEST_CASE_TEMPLATE("demo model: the logits after the first prompt are near the recorded ones", Kernels,

@@ -32,7 +32,8 @@ TEST_CASE_TEMPLATE("stories260K: greedy ids, text and logits of all prompts", Ke
   if (g.is_null()) return;
   const auto m = load(model_path, 2);
   f64 worst = 0;
-  for (const json& c : g["prompts"]) {
+  for (usize i = 0; i < g["prompts"].size(); i += test_every()) {
+    const json& c = g["prompts"][i];
     CAPTURE(c["text"].get<std::string>());
     auto s = make(m, Kernels::kernels(), {.kv_type = 0});
     host::generate_options o{.max_tokens = 128};
@@ -61,13 +62,15 @@ TEST_CASE_TEMPLATE("stories260K: -ln p of every token and the perplexity", Kerne
   const auto ids = m.vocabulary().tokenize(read_bytes(JIG_SHARED "/golden/stories_text.txt"), {.add_special = false});
   REQUIRE(ids);
   CHECK(json(*ids) == g["nll"]["ids"]);
-  const auto nlls = per_token_nll(m, Kernels::kernels(), *ids, g["nll"]["window"]);
+  const usize shown = ids->size() / test_every();
+  const auto nlls = per_token_nll(m, Kernels::kernels(), std::span(*ids).first(shown), g["nll"]["window"]);
   const std::vector<f64> expected = g["nll"]["per_token_nll"];
-  REQUIRE(nlls.size() == expected.size());
+  REQUIRE(expected.size() == ids->size());
+  REQUIRE(nlls.size() == shown);
   f64 worst = 0;
   for (usize i = 0; i < nlls.size(); ++i) worst = std::max(worst, std::abs(nlls[i] - expected[i]));
   const f64 off = perplexity(nlls) / g["nll"]["ppl_f64"].get<f64>() - 1.0;
   MESSAGE("largest difference of a token ", worst, ", of the perplexity ", off);
   CHECK(worst < 1e-4);
-  CHECK(std::abs(off) < 1e-6);
+  if (test_every() == 1) CHECK(std::abs(off) < 1e-6);
 }
