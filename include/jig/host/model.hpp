@@ -7,8 +7,6 @@
 //   using model = jig::model<jig::arch::llama>;
 //   auto m = jig::host::try_load<model>("tiny.gguf");      // result; host::load throws instead
 
-#include <fmt/format.h>
-
 #include <functional>
 #include <memory>
 
@@ -47,7 +45,7 @@ inline std::string names_of(std::span<const arch_info> infos) {
 inline result<const arch_info*> find_architecture(std::span<const arch_info> infos, const gguf::file_set& file) {
   JIG_TRY(const std::string_view name, file.get<std::string_view>("general.architecture"));
   if (const arch_info* info = find_arch(infos, name)) return info;
-  return fail(errc::unknown_architecture, fmt::format("{} (built in: {})", name, names_of(infos)));
+  return fail(errc::unknown_architecture, std::string(name) + " (built in: " + names_of(infos) + ")");
 }
 
 /// Brings the pages of all tensors into memory.
