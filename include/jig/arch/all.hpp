@@ -10,6 +10,7 @@
 #include "jig/arch/gpt_oss.hpp"
 #include "jig/arch/granite.hpp"
 #include "jig/arch/grok.hpp"
+#include "jig/arch/latent.hpp"
 #include "jig/arch/llama.hpp"
 #include "jig/arch/llama4.hpp"
 #include "jig/arch/llama_variants.hpp"
@@ -41,7 +42,8 @@ struct all_archs : archs<
     arch::minimax_m2, arch::dbrx, arch::smallthinker, arch::afmoe, arch::mellum, arch::hunyuan_moe,
     arch::exaone_moe, arch::gpt_oss, arch::llama4, arch::mistral3, arch::grok, arch::apertus, arch::plamo3,
     arch::muse_glimmer, arch::cogvlm, arch::chameleon, arch::qwen3tts, arch::llada, arch::dream, arch::rnd1,
-    arch::llada_moe, arch::mimo2, arch::step35, arch::laguna, arch::arctic, arch::grovemoe> {};
+    arch::llada_moe, arch::mimo2, arch::step35, arch::laguna, arch::arctic, arch::grovemoe,
+    arch::deepseek2, arch::mistral4, arch::minicpm3, arch::plm> {};
 // clang-format on
 
 }  // namespace jig

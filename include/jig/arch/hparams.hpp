@@ -82,6 +82,11 @@ struct hparams {
   f32 temperature_scale = 0.0f;
   f32 yarn_log_multiplier = 0.0f;
 
+  // Multi-head latent attention: keys and values are made from one vector per token.
+  u32 n_lora_q = 0, n_lora_kv = 0;     ///< widths of what queries, and keys and values, are made from; 0: no such step
+  u32 dim_k_head = 0, dim_v_head = 0;  ///< head sizes before absorption; dim_k and dim_v are those of the memory
+  bool values_in_keys = false;         ///< the memory holds the shared vector and the rotated key, once for all heads
+
   f32 attn_output_scale = 0.0f;                         ///< of attention's result, 0: none
   u32 n_rot_window = 0;                                 ///< rotated values in windowed layers, 0: as the others
   per_layer<u32> rope_pattern = 1;                      ///< 1 for each layer with rope
@@ -110,6 +115,9 @@ struct hparams {
   u32 n_expert_groups = 0, n_expert_groups_used = 0;
   u32 experts_per_group = 0, n_ff_chunk = 0;  ///< GroveMoE: experts that share a smaller one, and its width
   f32 expert_group_scale = 0.0f;
+
+  /// Width of the values in memory.
+  constexpr u32 stored_dim_v() const noexcept { return values_in_keys ? 0 : dim_v; }
 };
 
 /// The rope parameters that follow from the file; `factors` is the model's rope_freqs tensor or absent.

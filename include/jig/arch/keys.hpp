@@ -199,6 +199,14 @@ inline constexpr std::array temperature = {
     key_row{"attention.temperature_length", &hparams::temperature_length, need::optional, 0, 1 << 30},
 };
 
+/// Multi-head latent attention (DeepSeek V2 and V3).
+inline constexpr std::array latent = {
+    key_row{"attention.q_lora_rank", &hparams::n_lora_q, need::optional, 0, 1 << 16},
+    key_row{"attention.kv_lora_rank", &hparams::n_lora_kv, need::required, 1, 1 << 16},
+    key_row{"attention.key_length_mla", &hparams::dim_k_head, need::optional, 1, 1 << 14},
+    key_row{"attention.value_length_mla", &hparams::dim_v_head, need::optional, 1, 1 << 14},
+};
+
 /// Clamped projections and linear position bias (MPT, DBRX, OLMo, Jais).
 inline constexpr std::array attention_extras = {
     key_row{"attention.clamp_kqv", &hparams::clamp_qkv, need::optional, 0, 1e6},

@@ -168,9 +168,11 @@ class executor {
     return out;
   }
 
-  /// Rotates the first n_rot values of each of the n_head heads of x in place.
-  JIG_NOINLINE constexpr void rope(const mat& x, u32 n_head, rope_kind kind, const mat& table) {
-    if (ok_ && kind != rope_kind::none) k_.rope(threads_, kind, table, n_head, x);
+  /// Rotates n_rot values of each of the n_head heads of x in place, those from `offset` on.
+  JIG_NOINLINE constexpr void rope(const mat& x, u32 n_head, rope_kind kind, const mat& table, u32 offset = 0) {
+    mat from = x.columns(offset, x.cols - offset);
+    from.cols = x.cols;  // kernels find heads by this, and touch n_rot values of each
+    if (ok_ && kind != rope_kind::none) k_.rope(threads_, kind, table, n_head, from);
   }
 
   /// Stores k, v ([tokens, n_head_kv * dim]) in the sequences' memory, then attends: [tokens, n_head * dim_v].
@@ -199,6 +201,25 @@ class executor {
   /// group of columns (heads) scales the groups.
   JIG_NOINLINE constexpr void multiply(const mat& x, const mat& factors) {
     if (ok_) k_.multiply(threads_, x, factors);
+  }
+
+  /// to = from, same shapes.
+  JIG_NOINLINE constexpr void copy(const mat& to, const mat& from) {
+    fill(to, 0.0f);
+    add(to, from);
+  }
+
+  /// Each head's own matrix times that head's columns: out[t * n_head + h] = W[h] x[t * n_head + h], with x and out as
+  /// views of heads (mat::heads) and n_head stacked matrices w.
+  JIG_NOINLINE constexpr void matmul_heads(const mat& x, const linear& w, const mat& out) {
+    buffer memory;
+    activations a{x};
+    prepare(a, w.w.type, memory);
+    buffer chosen = take(u64{x.rows} * sizeof(i32));
+    if (!ok_) return;
+    i32* ids = std::is_constant_evaluated() ? nullptr : reinterpret_cast<i32*>(chosen.data());
+    for (u32 i = 0; ids != nullptr && i < x.rows; ++i) ids[i] = static_cast<i32>(i % w.w.count);
+    k_.matmul_experts(threads_, w, a, ids, 1, out);
   }
 
   /// Multiplies the rows of x by a factor of the token's position.

@@ -55,12 +55,14 @@ struct kv_rows {
         n_head_kv(a.n_head_kv),
         offset(a.page_offset),
         key_bytes(kv_row_bytes(T::id, a.dim_k)),
-        value_bytes(kv_row_bytes(T::id, a.dim_v)) {}
+        value_bytes(kv_row_bytes(T::id, a.dim_v)),
+        values_in_keys(a.values_in_keys) {}
 
   u8* key(u32 cell, u32 head) const noexcept {
     return page(cell) + (u64{cell % memory.page_tokens} * n_head_kv + head) * key_bytes;
   }
   u8* value(u32 cell, u32 head) const noexcept {
+    if (values_in_keys) return key(cell, head);
     return page(cell) + memory.page_tokens * n_head_kv * key_bytes +
            (u64{cell % memory.page_tokens} * n_head_kv + head) * value_bytes;
   }
@@ -72,6 +74,7 @@ struct kv_rows {
   kv_memory memory;
   const u32* pages;
   u64 n_head_kv, offset, key_bytes, value_bytes;
+  bool values_in_keys;
 };
 
 /// Encodes n values into whole blocks of T, the last one padded with zeros.

@@ -157,7 +157,7 @@ struct reference_kernels {
         for (u32 h = 0; h < a.n_head_kv; ++h) {
           const kv_rows<T> rows(a, b, b.sequence[t]);
           encode_padded<T>(k.row(t) + h * a.dim_k, a.dim_k, rows.key(b.cell[t], h));
-          encode_padded<T>(v.row(t) + h * a.dim_v, a.dim_v, rows.value(b.cell[t], h));
+          if (!a.values_in_keys) encode_padded<T>(v.row(t) + h * a.dim_v, a.dim_v, rows.value(b.cell[t], h));
         }
     });
   }

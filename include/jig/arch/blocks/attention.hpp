@@ -15,7 +15,7 @@ constexpr f32 inverse_sqrt(u32 n) noexcept {
 /// Bytes from a page's start to the keys of layer il.
 constexpr u64 kv_page_offset(const hparams& hp, const kv_memory& memory, u32 il) noexcept {
   u64 bytes = 0;
-  for (u32 l = 0; l < il; ++l) bytes += kv_token_bytes(memory.type, hp.n_head_kv[l], hp.dim_k, hp.dim_v);
+  for (u32 l = 0; l < il; ++l) bytes += kv_token_bytes(memory.type, hp.n_head_kv[l], hp.dim_k, hp.stored_dim_v());
   return bytes * memory.page_tokens;
 }
 
@@ -79,6 +79,7 @@ template <class M>
 constexpr attend_args make_attend_args(const decoder_spec& spec, const M& m, const batch& b, u32 il) {
   const hparams& hp = m.hp();
   attend_args a{.n_head = hp.n_head[il], .n_head_kv = hp.n_head_kv[il], .dim_k = hp.dim_k, .dim_v = hp.dim_v};
+  a.values_in_keys = hp.values_in_keys;
   a.page_offset = kv_page_offset(hp, b.memory, il);
   a.scale = hp.attn_scale != 0.0f ? hp.attn_scale : inverse_sqrt(hp.dim_k);
   a.softcap = hp.attn_softcap;

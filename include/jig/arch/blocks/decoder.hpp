@@ -4,6 +4,7 @@
 
 #include "jig/arch/blocks/attention.hpp"
 #include "jig/arch/blocks/feed_forward.hpp"
+#include "jig/arch/blocks/latent_attention.hpp"
 
 namespace jig {
 
@@ -88,7 +89,10 @@ constexpr void decoder_layer(X& x, const decoder_spec& spec, const M& m, const b
   x.name("attn_norm", il, n);
   value own_norm;  // attention's own, if there are two; attn_norm is then the feed-forward's
   if (const linear second = m.get(t::attn_norm_2, il)) own_norm = normed(x, spec, hp, h, second);
-  value a = attention(x, spec, m, b, il, own_norm.cols() ? own_norm : n.cols() ? n : h, tables);
+  const mat read = own_norm.cols() ? own_norm : n.cols() ? n : h;
+  value a;
+  if constexpr (has_latent_attention<M>) a = latent_attention(x, spec, m, b, il, read, tables);
+  else a = attention(x, spec, m, b, il, read, tables);
   own_norm = value();
   x.name("attn_out", il, a);
   if (!parallel) {

@@ -23,7 +23,7 @@ inline void store_kv(const parallel& p, const attend_args& a, const batch& b, co
         const kv_rows<T> rows(a, b, b.sequence[t]);
         for (u32 h = 0; h < a.n_head_kv; ++h) {
           encode_padded<T>(k.row(t) + h * a.dim_k, a.dim_k, rows.key(b.cell[t], h));
-          encode_padded<T>(v.row(t) + h * a.dim_v, a.dim_v, rows.value(b.cell[t], h));
+          if (!a.values_in_keys) encode_padded<T>(v.row(t) + h * a.dim_v, a.dim_v, rows.value(b.cell[t], h));
         }
       }
     });
@@ -140,7 +140,8 @@ void attend_token(const attend_args& a, const batch& b, u32 t, u32 h, const mat&
     for (u32 j = 0; j < n; ++j) s.rows[j] = row_floats<V, T>(rows.key(from + j, h), a.dim_k, s.decoded + j * stride);
     s.score(n, from);
     s.weigh(n);
-    for (u32 j = 0; j < n; ++j) s.rows[j] = row_floats<V, T>(rows.value(from + j, h), a.dim_v, s.decoded + j * stride);
+    for (u32 j = 0; j < n && !a.values_in_keys; ++j)
+      s.rows[j] = row_floats<V, T>(rows.value(from + j, h), a.dim_v, s.decoded + j * stride);
     s.mix(n);
   }
   for (u32 g = 0; g < group; ++g) {
