@@ -2,6 +2,7 @@
 // The list of architectures: adding one is its header and its line here.
 
 #include "jig/arch/command_r.hpp"
+#include "jig/arch/deci.hpp"
 #include "jig/arch/diffusion.hpp"
 #include "jig/arch/falcon.hpp"
 #include "jig/arch/gemma.hpp"
@@ -15,6 +16,7 @@
 #include "jig/arch/llama4.hpp"
 #include "jig/arch/llama_variants.hpp"
 #include "jig/arch/moe.hpp"
+#include "jig/arch/nanbeige.hpp"
 #include "jig/arch/olmo.hpp"
 #include "jig/arch/phi3.hpp"
 #include "jig/arch/qwen2.hpp"
@@ -43,7 +45,7 @@ struct all_archs : archs<
     arch::exaone_moe, arch::gpt_oss, arch::llama4, arch::mistral3, arch::grok, arch::apertus, arch::plamo3,
     arch::muse_glimmer, arch::cogvlm, arch::chameleon, arch::qwen3tts, arch::llada, arch::dream, arch::rnd1,
     arch::llada_moe, arch::mimo2, arch::step35, arch::laguna, arch::arctic, arch::grovemoe,
-    arch::deepseek2, arch::mistral4, arch::minicpm3, arch::plm> {};
+    arch::deepseek2, arch::mistral4, arch::minicpm3, arch::plm, arch::deci, arch::nanbeige> {};
 // clang-format on
 
 }  // namespace jig

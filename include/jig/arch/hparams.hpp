@@ -87,6 +87,9 @@ struct hparams {
   u32 dim_k_head = 0, dim_v_head = 0;  ///< head sizes before absorption; dim_k and dim_v are those of the memory
   bool values_in_keys = false;         ///< the memory holds the shared vector and the rotated key, once for all heads
 
+  u32 n_loops = 1;              ///< the layers run so often, each time with memory of their own
+  bool skip_loop_norm = false;  ///< the final norm does not stand between loops
+
   f32 attn_output_scale = 0.0f;                         ///< of attention's result, 0: none
   u32 n_rot_window = 0;                                 ///< rotated values in windowed layers, 0: as the others
   per_layer<u32> rope_pattern = 1;                      ///< 1 for each layer with rope

@@ -73,18 +73,19 @@ constexpr auto join(const std::array<T, Ns>&... groups) noexcept {
 
 namespace keys {
 
-/// What every decoder-only transformer has.
-inline constexpr std::array decoder = {
-    key_row{"vocab_size", &hparams::n_vocab, need::optional, 1, 1 << 24},
-    key_row{"context_length", &hparams::n_ctx_train, need::required, 1, 1 << 30},
-    key_row{"embedding_length", &hparams::n_embd, need::required, 1, 1 << 18},
-    key_row{"block_count", &hparams::n_layer, need::required, 1, 2048},
-    key_row{"feed_forward_length", &hparams::n_ff, need::required, 1, 1 << 22},
-    key_row{"attention.head_count", &hparams::n_head, need::required, 1, 4096},
-    key_row{"attention.head_count_kv", &hparams::n_head_kv, need::optional, 1, 4096},
-    key_row{"attention.key_length", &hparams::dim_k, need::optional, 1, 1 << 14},
-    key_row{"attention.value_length", &hparams::dim_v, need::optional, 1, 1 << 14},
-};
+/// What every decoder-only transformer has. least 0: layers may lack attention or feed-forward.
+constexpr std::array<key_row, 9> decoder_from(f64 least) noexcept {
+  return {key_row{"vocab_size", &hparams::n_vocab, need::optional, 1, 1 << 24},
+          key_row{"context_length", &hparams::n_ctx_train, need::required, 1, 1 << 30},
+          key_row{"embedding_length", &hparams::n_embd, need::required, 1, 1 << 18},
+          key_row{"block_count", &hparams::n_layer, need::required, 1, 2048},
+          key_row{"feed_forward_length", &hparams::n_ff, need::required, least, 1 << 22},
+          key_row{"attention.head_count", &hparams::n_head, need::required, least, 4096},
+          key_row{"attention.head_count_kv", &hparams::n_head_kv, need::optional, least, 4096},
+          key_row{"attention.key_length", &hparams::dim_k, need::optional, 1, 1 << 14},
+          key_row{"attention.value_length", &hparams::dim_v, need::optional, 1, 1 << 14}};
+}
+inline constexpr std::array decoder = decoder_from(1);
 
 inline constexpr std::array rms_norm = {
     key_row{"attention.layer_norm_rms_epsilon", &hparams::norm_eps, need::required, 0, 1},
@@ -205,6 +206,12 @@ inline constexpr std::array latent = {
     key_row{"attention.kv_lora_rank", &hparams::n_lora_kv, need::required, 1, 1 << 16},
     key_row{"attention.key_length_mla", &hparams::dim_k_head, need::optional, 1, 1 << 14},
     key_row{"attention.value_length_mla", &hparams::dim_v_head, need::optional, 1, 1 << 14},
+};
+
+/// Layers that run several times (Nanbeige).
+inline constexpr std::array loops = {
+    key_row{"num_loops", &hparams::n_loops, need::optional, 1, 64},
+    key_row{"skip_loop_final_norm", &hparams::skip_loop_norm},
 };
 
 /// Clamped projections and linear position bias (MPT, DBRX, OLMo, Jais).

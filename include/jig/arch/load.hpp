@@ -105,8 +105,8 @@ inline result<void> complete_heads(std::string_view arch, bool has_kv_key, hpara
   };
   if (!has_kv_key) hp.n_head_kv = hp.n_head;
   for (u32 il = 0; il < hp.n_layer; ++il) {
-    if (hp.n_head_kv[il] == 0 ? hp.n_head[il] != 0 : hp.n_head[il] % hp.n_head_kv[il] != 0)
-      return bad("attention.head_count_kv", hp.n_head_kv[il]);
+    const u32 heads = hp.n_head[il], heads_kv = hp.n_head_kv[il];  // 0 only where the family's keys allow it
+    if (heads_kv != 0 && (heads == 0 || heads % heads_kv != 0)) return bad("attention.head_count_kv", heads_kv);
   }
   if (hp.dim_k == 0 || hp.dim_v == 0) {
     const u32 heads = hp.n_head[0];

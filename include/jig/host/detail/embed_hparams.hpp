@@ -61,6 +61,8 @@ inline constexpr hparams_member hparams_members[] = {
     {"dim_k_head", &hparams::dim_k_head},
     {"dim_v_head", &hparams::dim_v_head},
     {"values_in_keys", &hparams::values_in_keys},
+    {"n_loops", &hparams::n_loops},
+    {"skip_loop_norm", &hparams::skip_loop_norm},
     {"attn_output_scale", &hparams::attn_output_scale},
     {"n_rot_window", &hparams::n_rot_window},
     {"rope_pattern", &hparams::rope_pattern},
