@@ -28,6 +28,12 @@ for page in README.md docs/*.md; do
     /^<!-- run: .* -->$/ { sub(/^<!-- run: /, ""); sub(/ -->$/, ""); print >(stem "-" n ".args") }' "$page"
 done
 
+if have python3; then
+  python3 cmake/make_architectures.py --check || status=1
+else
+  skip 'docs/architectures.md against the headers: python3 is not installed'
+fi
+
 for block in "$work"/*.cpp; do
   [ -f "$block" ] && grep -q 'int main' "$block" || continue
   program=${block%.cpp}

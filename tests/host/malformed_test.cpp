@@ -34,6 +34,12 @@ TEST_CASE("loading: every malformed file is refused with an error that names the
     std::getline(fields, file, '\t'), std::getline(fields, expected, '\t'), std::getline(fields, fault, '\t');
     CAPTURE(file);
     const auto m = loaded_model::open(folder + file, {.threads = 1});
+    std::ifstream in(folder + file, std::ios::binary);
+    const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+    const std::span view(reinterpret_cast<const u8*>(bytes.data()), bytes.size());
+    const auto in_memory = loaded_model::open(view, {.threads = 1});
+    CHECK(static_cast<bool>(in_memory) == static_cast<bool>(m));
+    if (!m && !file.starts_with("split-part")) CHECK(name(in_memory.error().code) == name(m.error().code));
     if (expected == "ok") {
       CHECK_MESSAGE(m, name(m.error().code));
       ++accepted;

@@ -1,6 +1,6 @@
 #pragma once
-// Multi-head latent attention (DeepSeek V2, https://arxiv.org/abs/2405.04434): keys and values of all heads are made from
-// one short vector per token, the latent, beside a rotated key that the heads share.
+// Multi-head latent attention (DeepSeek V2, https://arxiv.org/abs/2405.04434): keys and values of all heads are made
+// from one short vector per token, the latent, beside a rotated key that the heads share.
 //
 // Absorbed form: the matrix that would make keys from the latent is applied to the queries instead, and the one for the
 // values to the result, so that memory holds the latent and the rotated key once per token: [latent | rotated]. Older
@@ -110,7 +110,8 @@ constexpr value latent_attention(X& x, const decoder_spec& spec, const M& m, con
     const value latents = x.attend(wide, kv, latent, args, b);
     wide = value();
     mixed = x.make(n.rows, heads * dim_v);
-    x.matmul_heads(mat(latents).heads(heads, 0, hp.n_lora_kv), m.get(t::attn_v_b, il), mat(mixed).heads(heads, 0, dim_v));
+    const mat in = latents, out = mixed;
+    x.matmul_heads(in.heads(heads, 0, hp.n_lora_kv), m.get(t::attn_v_b, il), out.heads(heads, 0, dim_v));
   } else {
     const value both = x.matmul(latent, m.get(t::attn_kv_b, il));
     const value k = x.make(n.rows, heads * hp.dim_k), v = x.make(n.rows, heads * dim_v);

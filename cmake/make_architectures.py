@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Writes docs/architectures.md from the headers of include/jig/arch and the kit in tests/data/archs.
+
+    python3 cmake/make_architectures.py            writes the file
+    python3 cmake/make_architectures.py --check    fails if the file is not what would be written
+"""
+import json
+import pathlib
+import re
+import statistics
+import sys
+import textwrap
+
+root = pathlib.Path(__file__).resolve().parent.parent
+listed = re.search(r"struct all_archs : archs<(.*?)> \{\};", (root / "include/jig/arch/all.hpp").read_text(), re.S)
+order = re.findall(r"arch::(\w+)", listed.group(1))
+
+structs, headers = {}, {}
+for path in sorted((root / "include/jig/arch").glob("*.hpp")):
+    text = path.read_text()
+    headers[path.name] = text.count("\n")
+    for m in re.finditer(r"^struct (\w+)(?: : (\w+))? \{\n(.*?)^\};\n", text, re.S | re.M):
+        name = re.search(r'name = "([^"]+)"', m.group(3))
+        if name:
+            structs[m.group(1)] = (name.group(1), m.group(2), m.group(3), path.name)
+
+
+def inherited(struct, member):
+    """The text of a member, of a base's if the struct has none of its own."""
+    while struct in structs:
+        _, base, body, _ = structs[struct]
+        m = re.search(r"static constexpr (?:auto|decoder_spec) " + member + r"\b(.*?);\n", body, re.S)
+        if m:
+            return m.group(1)
+        struct = base
+    return ""
+
+
+def blocks(struct, seen=()):
+    """Building blocks: groups of the tensor table, followed through the tables that it is joined from."""
+    text = inherited(struct, "tensors")
+    found = []
+    for other in re.findall(r"(\w+)::tensors", text):
+        if other not in seen:
+            found += blocks(other, seen + (struct,))
+    found += re.findall(r"tensors::(\w+)", text)
+    if re.search(r"value forward\(", structs[struct][2]):
+        found.append("own forward")
+    out = []
+    for f in found:
+        if f not in out and f not in ("decoder", "norm", "one", "embedding"):
+            out.append(f)
+    return out
+
+
+kit = {}
+for path in sorted((root / "tests/data/archs").glob("*.json")):
+    description = json.loads(path.read_text())
+    if "logits" in description:
+        kit.setdefault(description["architecture"], []).append(f"{path.stem} ({description['tolerance']:g})")
+
+lines = ["""# Architectures
+
+Made by `cmake/make_architectures.py` from the headers and from the kit in `tests/data/archs`; do not edit.
+
+A family is a struct of tables in `include/jig/arch/`: its keys, its tensors, a `decoder_spec` that says what the
+tensors do not show, and only rarely a forward pass of its own. Lines are those of the struct; a family that adds
+nothing to a relative inherits its tables. Building blocks are groups of tensors; each has its code in
+`include/jig/arch/blocks/`. The last column names the kit's models of the family, each with the tolerance (NMSE of the
+logits) that the tests hold it to, on the reference executor and on the CPU's kernels.
+
+| family | header | lines | building blocks | kit |
+| --- | --- | --: | --- | --- |"""]
+sizes = []
+for struct in order:
+    name, base, body, header = structs[struct]
+    sizes.append(body.count("\n") + 2)
+    own = ", ".join(b.replace("_", " ") for b in blocks(struct))
+    lines.append(f"| {name} | {header} | {sizes[-1]} | {own} | {', '.join(kit.get(name, [])) or '-'} |")
+known = {structs[s][0] for s in order}
+left = sorted(n for n in kit if n not in known)
+covered = sum(len(v) for k, v in kit.items() if k in known)
+summary = f"""{len(order)} families, {covered} models of the kit. Median length of a family:
+{statistics.median(sizes):g} lines, the longest {max(sizes)}."""
+missing = f"""Not written yet, of those in the kit that give logits: {', '.join(left)}. Encoders are not written yet
+either. Loading a file of one of these is the error `unknown_architecture`, which lists what the program has."""
+lines += ["", textwrap.fill(summary, 120), "", textwrap.fill(missing, 120), ""]
+text = "\n".join(lines)
+target = root / "docs/architectures.md"
+if "--check" in sys.argv:
+    if not target.exists() or target.read_text() != text:
+        sys.exit("docs/architectures.md is not up to date: run python3 cmake/make_architectures.py")
+else:
+    target.write_text(text)
