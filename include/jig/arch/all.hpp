@@ -21,6 +21,7 @@
 #include "jig/arch/phi3.hpp"
 #include "jig/arch/qwen2.hpp"
 #include "jig/arch/qwen3.hpp"
+#include "jig/arch/talkie.hpp"
 #include "jig/core/type_list.hpp"
 
 namespace jig {
@@ -45,7 +46,7 @@ struct all_archs : archs<
     arch::exaone_moe, arch::gpt_oss, arch::llama4, arch::mistral3, arch::grok, arch::apertus, arch::plamo3,
     arch::muse_glimmer, arch::cogvlm, arch::chameleon, arch::qwen3tts, arch::llada, arch::dream, arch::rnd1,
     arch::llada_moe, arch::mimo2, arch::step35, arch::laguna, arch::arctic, arch::grovemoe,
-    arch::deepseek2, arch::mistral4, arch::minicpm3, arch::plm, arch::deci, arch::nanbeige> {};
+    arch::deepseek2, arch::mistral4, arch::minicpm3, arch::plm, arch::deci, arch::nanbeige, arch::talkie> {};
 // clang-format on
 
 }  // namespace jig

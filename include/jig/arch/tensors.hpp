@@ -60,6 +60,7 @@ inline constexpr tensor_tag<"blk.{}.attn_output"> attn_output{};
 inline constexpr tensor_tag<"blk.{}.post_attention_norm"> post_attention_norm{};
 inline constexpr tensor_tag<"blk.{}.attn_output_norm"> attn_output_norm{};
 inline constexpr tensor_tag<"blk.{}.layer_output_norm"> layer_output_norm{};
+inline constexpr tensor_tag<"blk.{}.layer_output_scale"> layer_output_scale{};
 inline constexpr tensor_tag<"blk.{}.ffn_norm"> ffn_norm{};
 inline constexpr tensor_tag<"blk.{}.ffn_norm_exps"> ffn_norm_exps{};
 inline constexpr tensor_tag<"blk.{}.ffn_gate"> ffn_gate{};

@@ -59,7 +59,8 @@ constexpr bool rotates_by_fourth(const rope_args& a, u32 pair) noexcept {
 }
 
 /// A norm over groups of `group` neighbouring columns, then times w plus b. w and b are absent, or have `group` values
-/// that serve all groups (w.rows 1), or w has a row of `group` values for each group of the columns in turn.
+/// that serve all groups (w.rows 1), or w has a row of `group` values, or one value (w.cols 1), for each group of the
+/// columns in turn.
 struct norm_args {
   norm_kind kind = norm_kind::rms;
   f32 eps = 1e-5f;

@@ -110,8 +110,11 @@ constexpr value attention(X& x, const decoder_spec& spec, const M& m, const batc
     x.rope(p.k, hp.n_head_kv[il], kind, table);
   }
   if (spec.qk_norm_after_rope) norm_qk(p);
-  if (spec.plain_qk_norm && spec.plain_qk_norm(hp, il))
-    for (const mat& v : {p.q, p.k}) x.norm_inplace(v, {.eps = hp.norm_eps, .group = hp.dim_k});
+  if (spec.plain_qk_norm && spec.plain_qk_norm(hp, il)) {
+    const norm_args plain{.eps = hp.norm_eps, .group = hp.dim_k};
+    if (!m.get(t::attn_q_norm, il)) x.norm_inplace(p.q, plain);
+    if (!m.get(t::attn_k_norm, il)) x.norm_inplace(p.k, plain);
+  }
   if (hp.temperature_scale != 0.0f && (!spec.temperature_in || spec.temperature_in(hp, il)))
     x.temperature(p.q, {hp.temperature_scale, hp.temperature_length, spec.temperature_offset}, b);
   x.name("Qcur", il, p.q), x.name("Kcur", il, p.k), x.name("Vcur", il, p.v);

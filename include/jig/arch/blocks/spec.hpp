@@ -28,7 +28,7 @@ struct decoder_spec {
   bool router_weighs_input = false;    ///< the experts' input is weighed, not their output
   f32 experts_factor = 0.0f;           ///< of routed plus shared experts, 0: none
   ffn_norm_name ffn_norm = ffn_norm_name::ffn_norm;
-  layer_test plain_qk_norm = nullptr;          ///< layers that normalise heads of q and k without weights, after rope
+  layer_test plain_qk_norm = nullptr;          ///< layers with norms of q and k behind rope, also without weights
   layer_test temperature_in = nullptr;         ///< layers whose temperature grows with the position; null: all
   u32 temperature_offset = 0;                  ///< added to the position for that
   f32 dense_beside_experts = 0.0f;             ///< factor of dense feed-forward plus experts, where a layer has both
