@@ -53,28 +53,24 @@ struct kv_rows {
       : memory(b.memory),
         pages(b.sequences[sequence].pages),
         n_head_kv(a.n_head_kv),
-        offset(a.page_offset),
         key_bytes(kv_row_bytes(T::id, a.dim_k)),
-        value_bytes(kv_row_bytes(T::id, a.dim_v)),
-        values_in_keys(a.values_in_keys) {}
+        value_bytes(a.values_in_keys ? key_bytes : kv_row_bytes(T::id, a.dim_v)),
+        keys(a.page_offset),
+        values(a.values_in_keys ? keys : keys + memory.page_tokens * n_head_kv * key_bytes) {}
 
-  u8* key(u32 cell, u32 head) const noexcept {
-    return page(cell) + (u64{cell % memory.page_tokens} * n_head_kv + head) * key_bytes;
-  }
-  u8* value(u32 cell, u32 head) const noexcept {
-    if (values_in_keys) return key(cell, head);
-    return page(cell) + memory.page_tokens * n_head_kv * key_bytes +
-           (u64{cell % memory.page_tokens} * n_head_kv + head) * value_bytes;
-  }
+  u8* key(u32 cell, u32 head) const noexcept { return page(cell) + keys + row(cell, head) * key_bytes; }
+  u8* value(u32 cell, u32 head) const noexcept { return page(cell) + values + row(cell, head) * value_bytes; }
 
  private:
   u8* page(u32 cell) const noexcept {
-    return memory.data + pages[cell / memory.page_tokens] * memory.page_bytes + offset;
+    return memory.data + pages[cell / memory.page_tokens] * memory.page_bytes;
   }
+  u64 row(u32 cell, u32 head) const noexcept { return u64{cell % memory.page_tokens} * n_head_kv + head; }
+
   kv_memory memory;
   const u32* pages;
-  u64 n_head_kv, offset, key_bytes, value_bytes;
-  bool values_in_keys;
+  u64 n_head_kv, key_bytes, value_bytes;
+  u64 keys, values;  ///< bytes from a page's start to the rows
 };
 
 /// Encodes n values into whole blocks of T, the last one padded with zeros.
