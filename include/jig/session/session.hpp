@@ -49,7 +49,8 @@ template <class Model>
 constexpr u64 kv_bytes_per_token(const Model& m, u32 kv_type) noexcept {
   const auto& hp = m.hp();
   u64 bytes = 0;
-  for (u32 il = 0; il < hp.n_layer; ++il) bytes += kv_token_bytes(kv_type, hp.n_head_kv[il], hp.dim_k, hp.stored_dim_v());
+  for (u32 il = 0; il < hp.n_layer; ++il)
+    bytes += kv_token_bytes(kv_type, hp.n_head_kv[il], hp.dim_k, hp.stored_dim_v());
   return bytes * hp.n_loops;
 }
 
