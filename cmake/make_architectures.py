@@ -15,10 +15,9 @@ root = pathlib.Path(__file__).resolve().parent.parent
 listed = re.search(r"struct all_archs : archs<(.*?)> \{\};", (root / "include/jig/arch/all.hpp").read_text(), re.S)
 order = re.findall(r"arch::(\w+)", listed.group(1))
 
-structs, headers = {}, {}
+structs = {}
 for path in sorted((root / "include/jig/arch").glob("*.hpp")):
     text = path.read_text()
-    headers[path.name] = text.count("\n")
     for m in re.finditer(r"^struct (\w+)(?: : (\w+))? \{\n(.*?)^\};\n", text, re.S | re.M):
         name = re.search(r'name = "([^"]+)"', m.group(3))
         if name:
