@@ -46,6 +46,9 @@ need_clang() {
   need clang-19 have clang++-19
   need libclang-rt-19-dev test -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.asan-x86_64.a \
     -o -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.asan-aarch64.a
+  # names and lines in the sanitizers' reports without LLVM's own tools
+  ASAN_SYMBOLIZER_PATH=${ASAN_SYMBOLIZER_PATH:-$(command -v llvm-symbolizer-19 || command -v addr2line || true)}
+  export ASAN_SYMBOLIZER_PATH
 }
 
 can_install() { have apt-get && [ "$(id -u)" = 0 ]; }

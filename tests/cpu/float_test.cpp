@@ -103,17 +103,23 @@ TEST_CASE("elementwise: columns of a wider matrix leave their neighbours alone, 
   }
 }
 
-TEST_CASE("norm: RMS and layer norms match the reference, by rows and by groups, in place, with and without weights") {
+TEST_CASE("norm: RMS and layer norms match the reference, by rows and by groups, in place, with every shape of weights") {
   for (const auto* t : tables())
     for (u32 n : widths)
       for (norm_kind kind : {norm_kind::rms, norm_kind::layer})
         for (u32 group : {n, 2 * n}) {
-          const std::vector<f32> x = random_floats(2 * 2 * n, n, 4.0f), w = random_floats(group, 2),
+          const u32 groups = 2 * n / group;
+          const std::vector<f32> x = random_floats(2 * 2 * n, n, 4.0f), w = random_floats(2 * n, 2),
                                  b = random_floats(group, 3);
-          norm_args a{kind, 1e-5f, group, {}, {}};
-          for (int parts = 0; parts < 3; ++parts) {
-            if (parts > 0) a.w = {reinterpret_cast<const u8*>(w.data()), 0, group, 1, 1};
-            if (parts > 1) a.b = {reinterpret_cast<const u8*>(b.data()), 0, group, 1, 1};
+          const auto floats = [](const std::vector<f32>& v, u32 cols, u32 rows) {
+            return weight{reinterpret_cast<const u8*>(v.data()), 0, cols, rows, 1};
+          };
+          const weight none{}, row = floats(w, group, 1), rows = floats(w, group, groups), factors = floats(w, 1, groups),
+                       bias = floats(b, group, 1);
+          const norm_args cases[] = {{kind, 1e-5f, group, none, none}, {kind, 1e-5f, group, row, none},
+                                     {kind, 1e-5f, group, row, bias},  {kind, 1e-5f, group, rows, none},
+                                     {kind, 1e-5f, group, factors, none}};
+          for (const norm_args& a : cases) {
             const auto [got, want] = both(*t, x, [&](const auto& k, std::vector<f32>& v) {
               k.norm({}, a, view(v, 2, 2 * n), view(v, 2, 2 * n));
             });

@@ -120,7 +120,7 @@ struct reference_kernels {
         const f64 inverse = 1.0 / std::sqrt(square / n + f64(a.eps));
         for (u32 c = 0; c < n; ++c) {
           f64 v = (f64(in[c]) - mean) * inverse;
-          if (a.w) v *= f64(a.w.floats()[a.w.cols == 1 ? from / n : (a.w.rows > 1 ? from : 0) + c]);
+          if (a.w) v *= f64(a.w.floats()[(a.w.rows > 1 ? from / n * a.w.cols : 0) + (a.w.cols > 1 ? c : 0)]);
           if (a.b) v += f64(a.b.floats()[c]);
           y[c] = static_cast<f32>(v);
         }

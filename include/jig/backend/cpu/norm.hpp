@@ -17,11 +17,11 @@ void norm_group(const norm_args& a, const f32* in, f32* out, u32 n, u32 from) no
     x = out;
   }
   const f32 square = sum_of<V>(x, n, [](V v) { return v * v; }) / static_cast<f32>(n);
+  const u32 group = a.w.rows > 1 ? from / n : 0;  // whose weights these are
   const bool one_factor = a.w.cols == 1;
-  const V inverse((one_factor ? a.w.floats()[from / n] : 1.0f) / std::sqrt(square + a.eps));
+  const V inverse((one_factor ? a.w.floats()[group] : 1.0f) / std::sqrt(square + a.eps));
   transform_to<V>(x, out, n, [&](V v) { return v * inverse; });
-  if (a.w && !one_factor)
-    transform<V>(out, a.w.floats() + (a.w.rows > 1 ? from : 0), n, [](V v, V w) { return v * w; });
+  if (a.w && !one_factor) transform<V>(out, a.w.floats() + group * n, n, [](V v, V w) { return v * w; });
   if (a.b) transform<V>(out, a.b.floats(), n, [](V v, V b) { return v + b; });
 }
 
