@@ -30,6 +30,7 @@ inline std::string plan_text(const host::memory_plan& p) {
   out += plan_line("weights (mapped file)", p.weight_bytes);
   if (p.converted_bytes != 0) out += plan_line("weights in this machine's byte order", p.converted_bytes);
   out += plan_line(fmt::format("keys and values, {}", find_block_info(c.kv_type)->name), s.plan.kv_bytes);
+  if (s.plan.state_bytes != 0) out += plan_line("recurrent states", s.plan.state_bytes);
   out += plan_line("activations", s.plan.activation_bytes);
   out += plan_line("  of which logits", s.logit_bytes);
   out += plan_line("page index", s.index_bytes);
@@ -57,6 +58,7 @@ inline std::string plan_json(const host::memory_plan& p) {
         {"weights_by_type", types},
         {"converted_weights", p.converted_bytes},
         {"key_value_memory", s.plan.kv_bytes},
+        {"recurrent_states", s.plan.state_bytes},
         {"activations", s.plan.activation_bytes},
         {"logits_in_activations", s.logit_bytes},
         {"page_index", s.index_bytes},

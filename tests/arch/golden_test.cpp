@@ -95,8 +95,17 @@ TEST_CASE("architectures: truncating to a position and decoding again gives the 
     const std::vector<u8> bytes = kit::materialize(d);
     const auto m = load_model(bytes);
     test_session s(m, reference_kernel_set(), 3);
-    const auto whole = s.decode(0, tokens);
+    auto whole = s.decode(0, {tokens.begin(), tokens.begin() + 9});
+    REQUIRE(s->keep_state(0));
+    for (auto& row : s.decode(0, {tokens.begin() + 9, tokens.end()})) whole.push_back(std::move(row));
     REQUIRE(s->fork(0, 1));
+    if (s->nearest_length(0, 12) != 12) {  // recurrent: only lengths whose state was kept can be returned to
+      CHECK(s->nearest_length(0, 12) == 9);
+      const auto lost = s->truncate(0, 12);
+      REQUIRE(!lost);
+      CHECK((lost.error().code == errc::state_not_kept && lost.error().value == 9));
+      CHECK(s->length(0) == tokens.size());
+    }
     REQUIRE(s->truncate(0, 9));
     const auto again = s.decode(0, std::vector<i32>(tokens.begin() + 9, tokens.end()));
     CHECK(difference(again, {whole.begin() + 9, whole.end()}) < 1e-10);

@@ -74,8 +74,9 @@ TEST_CASE("elementwise: add, scale, softcap and the activations match the refere
       check(1e-5, [&](const auto& k, const mat& v) { k.add({}, v, b, 0.3f); });  // sums may cancel
       check(1e-7, [&](const auto& k, const mat& v) { k.scale({}, v, 0.3f); });
       check(1.5e-6, [&](const auto& k, const mat& v) { k.softcap({}, v, 5.0f); });
-      for (activation act : {activation::silu, activation::gelu, activation::relu, activation::relu_sqr}) {
-        const f64 bound = act == activation::gelu ? 1e-5 : 1e-6;
+      using enum activation;
+      for (activation act : {silu, gelu, relu, relu_sqr, activation::exp}) {
+        const f64 bound = act == gelu ? 1e-5 : 1e-6;
         check(bound, [&](const auto& k, const mat& v) { k.activate({}, act, v); });
         check(bound, [&](const auto& k, const mat& v) { k.gated({}, act, v, b); });
       }
@@ -103,10 +104,10 @@ TEST_CASE("elementwise: columns of a wider matrix leave their neighbours alone, 
   }
 }
 
-TEST_CASE("norm: RMS and layer norms match the reference, by rows and by groups, in place, with every shape of weights") {
+TEST_CASE("norm: every kind matches the reference, by rows and by groups, in place, with every shape of weights") {
   for (const auto* t : tables())
     for (u32 n : widths)
-      for (norm_kind kind : {norm_kind::rms, norm_kind::layer})
+      for (norm_kind kind : {norm_kind::rms, norm_kind::layer, norm_kind::l2})
         for (u32 group : {n, 2 * n}) {
           const u32 groups = 2 * n / group;
           const std::vector<f32> x = random_floats(2 * 2 * n, n, 4.0f), w = random_floats(2 * n, 2),
@@ -114,8 +115,8 @@ TEST_CASE("norm: RMS and layer norms match the reference, by rows and by groups,
           const auto floats = [](const std::vector<f32>& v, u32 cols, u32 rows) {
             return weight{reinterpret_cast<const u8*>(v.data()), 0, cols, rows, 1};
           };
-          const weight none{}, row = floats(w, group, 1), rows = floats(w, group, groups), factors = floats(w, 1, groups),
-                       bias = floats(b, group, 1);
+          const weight none{}, row = floats(w, group, 1), rows = floats(w, group, groups),
+                       factors = floats(w, 1, groups), bias = floats(b, group, 1);
           const norm_args cases[] = {{kind, 1e-5f, group, none, none}, {kind, 1e-5f, group, row, none},
                                      {kind, 1e-5f, group, row, bias},  {kind, 1e-5f, group, rows, none},
                                      {kind, 1e-5f, group, factors, none}};

@@ -33,9 +33,7 @@ struct deci {
   template <class X, class M>
   static constexpr value forward(X& x, const M& m, const batch& b) {
     const hparams& hp = m.hp();
-    value h = embed(x, spec, m, b);
-    {
-      const rope_tables tables = make_rope_tables(x, spec, m, b);
+    return decoder_around(x, spec, m, b, [&](value& h, const rope_tables& tables) {
       for (u32 il = 0; il < hp.n_layer; ++il) {
         if (has_heads(hp, il)) {
           value n = normed(x, spec, hp, h, m.get(t::attn_norm, il));
@@ -50,8 +48,7 @@ struct deci {
         }
         x.name("l_out", il, h);
       }
-    }
-    return logits(x, spec, m, b, std::move(h));
+    });
   }
 };
 

@@ -64,6 +64,7 @@ struct hparams {
   std::array<u32, 4> rope_sections = {};  ///< pairs that rotate by time, height, width and a fourth position
   f32 rope_alpha = 0.0f;
   bool rope_interleaved = false;  ///< the sections alternate pair by pair
+  bool rope_finetuned = true;     ///< whether there is any rope (Granite 4)
   u32 n_ctx_orig = 0;             ///< context length before rope scaling
 
   u32 n_expert = 0;
@@ -89,6 +90,19 @@ struct hparams {
 
   u32 n_loops = 1;              ///< the layers run so often, each time with memory of their own
   bool skip_loop_norm = false;  ///< the final norm does not stand between loops
+
+  // Recurrent layers.
+  u32 ssm_taps = 0;   ///< of the convolution
+  u32 ssm_inner = 0;  ///< columns that the recurrence works on
+  u32 ssm_state = 0;  ///< numbers per column that it carries
+  u32 ssm_rank = 0;   ///< Mamba: width that the steps are made from; else the number of heads
+  u32 ssm_groups = 0;
+  bool ssm_norm = false;  ///< step, B and C are normalised without weights
+  u32 wkv_head = 0;       ///< RWKV: columns of a head
+  u32 wkv_heads_kv = 0;   ///< heads of keys and values, 0: all
+  u32 n_shifts = 0;       ///< inputs of a layer that are mixed with those of the token before
+  u32 n_lora_mix = 0, n_lora_decay = 0, n_lora_rate = 0, n_lora_value = 0, n_lora_gate = 0;  ///< of two-step products
+  u32 rescale_every = 0;  ///< so many layers halve the hidden state, 0: none
 
   f32 attn_output_scale = 0.0f;                         ///< of attention's result, 0: none
   u32 n_rot_window = 0;                                 ///< rotated values in windowed layers, 0: as the others
@@ -118,6 +132,7 @@ struct hparams {
   u32 n_expert_groups = 0, n_expert_groups_used = 0;
   u32 experts_per_group = 0, n_ff_chunk = 0;  ///< GroveMoE: experts that share a smaller one, and its width
   f32 expert_group_scale = 0.0f;
+  u32 n_latent_expert = 0;  ///< width of the space that experts work in, 0: n_embd
 
   /// Width of the values in memory.
   constexpr u32 stored_dim_v() const noexcept { return values_in_keys ? 0 : dim_v; }

@@ -73,18 +73,25 @@ constexpr auto join(const std::array<T, Ns>&... groups) noexcept {
 
 namespace keys {
 
-/// What every decoder-only transformer has. least 0: layers may lack attention or feed-forward.
-constexpr std::array<key_row, 9> decoder_from(f64 least) noexcept {
+/// What every decoder has. least 0: layers may lack a feed-forward.
+constexpr std::array<key_row, 5> body(f64 least) noexcept {
   return {key_row{"vocab_size", &hparams::n_vocab, need::optional, 1, 1 << 24},
           key_row{"context_length", &hparams::n_ctx_train, need::required, 1, 1 << 30},
           key_row{"embedding_length", &hparams::n_embd, need::required, 1, 1 << 18},
           key_row{"block_count", &hparams::n_layer, need::required, 1, 2048},
-          key_row{"feed_forward_length", &hparams::n_ff, need::required, least, 1 << 22},
-          key_row{"attention.head_count", &hparams::n_head, need::required, least, 4096},
+          key_row{"feed_forward_length", &hparams::n_ff, need::required, least, 1 << 22}};
+}
+
+/// Sizes of attention. least 0: layers may lack it.
+constexpr std::array<key_row, 4> heads(f64 least) noexcept {
+  return {key_row{"attention.head_count", &hparams::n_head, need::required, least, 4096},
           key_row{"attention.head_count_kv", &hparams::n_head_kv, need::optional, least, 4096},
           key_row{"attention.key_length", &hparams::dim_k, need::optional, 1, 1 << 14},
           key_row{"attention.value_length", &hparams::dim_v, need::optional, 1, 1 << 14}};
 }
+
+/// What every decoder-only transformer has.
+constexpr auto decoder_from(f64 least) noexcept { return join(body(least), heads(least)); }
 inline constexpr std::array decoder = decoder_from(1);
 
 inline constexpr std::array rms_norm = {

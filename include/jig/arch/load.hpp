@@ -14,6 +14,9 @@
 
 namespace jig {
 
+/// ne[0] to ne[3] of a tensor, 1 where it has no dimension.
+using tensor_shape = std::array<u64, 4>;
+
 namespace detail {
 
 inline result<void> check_range(std::string_view key, const key_row& row, f64 v) noexcept {
@@ -109,8 +112,10 @@ inline result<void> complete_heads(std::string_view arch, bool has_kv_key, hpara
     if (heads_kv != 0 && (heads == 0 || heads % heads_kv != 0)) return bad("attention.head_count_kv", heads_kv);
   }
   if (hp.dim_k == 0 || hp.dim_v == 0) {
-    const u32 heads = hp.n_head[0];
-    if (heads == 0 || hp.n_embd % heads != 0) return bad("attention.head_count", heads);
+    u32 heads = 0;  // of the first layer that has any; without, the family's keys allow a model without attention
+    for (u32 il = 0; il < hp.n_layer && heads == 0; ++il) heads = hp.n_head[il];
+    if (heads == 0) return {};
+    if (hp.n_embd % heads != 0) return bad("attention.head_count", heads);
     if (hp.dim_k == 0) hp.dim_k = hp.n_embd / heads;
     if (hp.dim_v == 0) hp.dim_v = hp.n_embd / heads;
   }
@@ -146,23 +151,22 @@ inline result<void> check_expert_groups(std::string_view arch, const hparams& hp
 }
 
 /// One tensor of the file as a weight, after its shape and type were compared with the table's.
-inline result<weight> check_tensor(const gguf::tensor_info& info, const std::array<u64, 3>& shape, bool must_be_f32,
+inline result<weight> check_tensor(const gguf::tensor_info& info, const tensor_shape& shape, bool must_be_f32,
                                    u64 types) noexcept {
-  for (u32 i = 0; i < 3; ++i)
+  for (u32 i = 0; i < 4; ++i)
     if (info.ne[i] != shape[i]) return fail(errc::wrong_shape, info.name).got(info.ne[i]).at(info.position);
-  if (info.ne[3] != 1) return fail(errc::wrong_shape, info.name).got(info.ne[3]).at(info.position);
   const bool known = info.type < 64 && (types >> info.type & 1) != 0;
   if (!known || (must_be_f32 && info.type != 0))
     return fail(errc::wrong_tensor_type, info.name).got(info.type).at(info.position);
   return weight{info.data.data(), info.type, static_cast<u32>(shape[0]), static_cast<u32>(shape[1]),
-                static_cast<u32>(shape[2])};
+                static_cast<u32>(shape[2] * shape[3])};
 }
 
-/// The table's shape of a row in layer il, 1 where it has no dimension. Empty if a dimension exceeds 32 bits or is 0.
-inline result<std::array<u64, 3>> row_shape(const tensor_row& row, const hparams& hp, u32 il,
-                                            std::string_view name) noexcept {
-  std::array<u64, 3> shape = {1, 1, 1};
-  for (u32 i = 0; i < 3 && row.shape[i]; ++i) {
+/// The table's shape of a row in layer il. Error: inconsistent if a dimension exceeds 32 bits or is 0.
+inline result<tensor_shape> row_shape(const tensor_row& row, const hparams& hp, u32 il,
+                                      std::string_view name) noexcept {
+  tensor_shape shape = {1, 1, 1, 1};
+  for (u32 i = 0; i < 4 && row.shape[i]; ++i) {
     shape[i] = row.shape[i](hp, il);
     if (shape[i] == 0 || shape[i] > 0xffffffffu) return fail(errc::inconsistent, name).got(shape[i]);
   }
@@ -197,7 +201,7 @@ struct expected_tensor {
   const tensor_row& row;
   u32 layer;
   std::string_view name;  ///< in the file
-  std::array<u64, 3> shape;
+  tensor_shape shape;
   u32 slot;
   bool required;
   bool is_f32;  ///< numbers in f32, read in the host's byte order; else blocks of any type, read by products
@@ -220,14 +224,14 @@ result<void> for_each_tensor(const arch_info& arch, const hparams& hp, F&& f) no
       JIG_CHECK(f(expected_tensor{row, il, name.view(), shape, slot, must, !row.is_matrix()}));
       if (row.with_bias != bias::none) {
         // The bias of a vector (a norm) has its length; that of a matrix one value per output, per expert if stacked.
-        const std::array<u64, 3> bias_shape =
-            row.is_matrix() ? std::array<u64, 3>{shape[1], shape[2], 1} : std::array<u64, 3>{shape[0], 1, 1};
+        const tensor_shape bias_shape =
+            row.shape[1] ? tensor_shape{shape[1], shape[2], 1, 1} : tensor_shape{shape[0], 1, 1, 1};
         const name_text bias_name = tensor_name(row.name, il, ".bias");
         JIG_CHECK(f(expected_tensor{row, il, bias_name.view(), bias_shape, ++slot,
                                     must && row.with_bias == bias::required, true}));
       }
       if (row.is_matrix()) {
-        const std::array<u64, 3> scale_shape = {row.shape[2] ? shape[2] : 1, 1, 1};
+        const tensor_shape scale_shape = {row.shape[2] ? shape[2] : 1, 1, 1, 1};
         const name_text scale_name = tensor_name(row.name, il, ".scale");
         JIG_CHECK(f(expected_tensor{row, il, scale_name.view(), scale_shape, ++slot, false, true}));
       }

@@ -21,19 +21,16 @@ struct nanbeige {
     const auto ffn = [&](u32 il, const mat& n, const value& scores) {
       return feed_forward(x, spec, m, il, n, scores);
     };
-    value h = embed(x, spec, m, b);
-    {
-      const rope_tables tables = make_rope_tables(x, spec, m, b);
+    return decoder_around(x, spec, m, b, [&](value& h, const rope_tables& tables) {
       batch turn = b;
       for (u32 loop = 0; loop < hp.n_loops; ++loop) {
         for (u32 il = 0; il < hp.n_layer; ++il) decoder_layer(x, spec, m, turn, il, h, tables, ffn);
         if (loop + 1 == hp.n_loops) break;
         if (!hp.skip_loop_norm) h = normed(x, spec, hp, h, m.get(t::output_norm));
         // The next loop's rows lie behind those of all layers, in every page.
-        if (turn.memory.data != nullptr) turn.memory.data += kv_page_offset(hp, b.memory, hp.n_layer);
+        if (turn.memory.data != nullptr) turn.memory.data += kv_page_offset(m, b.memory, hp.n_layer);
       }
-    }
-    return logits(x, spec, m, b, std::move(h));
+    });
   }
 };
 

@@ -35,18 +35,15 @@ struct talkie {
     const auto ffn = [&](u32 il, const mat& n, const value& scores) {
       return feed_forward(x, spec, m, il, n, scores);
     };
-    const value embedded = embed(x, spec, m, b);
-    value h = x.make(embedded.rows(), embedded.cols());
-    x.copy(h, embedded);
-    {
-      const rope_tables tables = make_rope_tables(x, spec, m, b);
+    return decoder_around(x, spec, m, b, [&](value& h, const rope_tables& tables) {
+      const value embedded = x.make(h.rows(), h.cols());
+      x.copy(embedded, h);
       for (u32 il = 0; il < m.hp().n_layer; ++il) {
         decoder_layer(x, spec, m, b, il, h, tables, ffn);
         const weight factor = m.get(t::layer_output_scale, il).w;
         x.add(h, embedded, std::is_constant_evaluated() ? 1.0f : factor.floats()[0]);
       }
-    }
-    return logits(x, spec, m, b, std::move(h));
+    });
   }
 };
 

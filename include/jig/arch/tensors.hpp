@@ -119,10 +119,10 @@ constexpr bool has_shared(const hparams& hp, u32 il) {
 
 enum class bias : u8 { none, optional, required };
 
-/// One tensor. shape: ne[0], ne[1], ne[2], as far as they are not null; ne[0] is the input side of a matrix.
+/// One tensor. shape: ne[0] to ne[3], as far as they are not null; ne[0] is the input side of a matrix.
 struct tensor_row {
   std::string_view name;
-  std::array<dim_fn, 3> shape;
+  std::array<dim_fn, 4> shape;
   bias with_bias = bias::none;
   need presence = need::required;
   layer_test when = nullptr;            ///< null: in every layer
@@ -136,6 +136,19 @@ struct tensor_row {
   constexpr bool is_matrix() const noexcept { return shape[1] != nullptr && !plain_numbers; }
   constexpr u32 slots() const noexcept { return 1 + (with_bias != bias::none) + is_matrix(); }
 };
+
+/// A row of f32 numbers that no product reads, whatever the shape.
+constexpr tensor_row numbers(std::string_view name, std::array<dim_fn, 4> shape, layer_test when = nullptr,
+                             std::string_view ending = ".weight", bias b = bias::none,
+                             need presence = need::required) {
+  return {name, shape, b, presence, when, {}, {}, ending, true};
+}
+
+/// The row, absent if another tensor is there instead.
+constexpr tensor_row unless(std::string_view other, tensor_row row) {
+  row.unless = other;
+  return row;
+}
 
 namespace tensors {
 
@@ -169,12 +182,13 @@ constexpr std::array<tensor_row, 1> norm(std::string_view name, bias with_bias =
 }
 
 /// Attention: separate q, k, v or one fused matrix, and the output projection.
-constexpr std::array<tensor_row, 5> attention(bias qkv = bias::none, bias out = bias::none) {
-  return {tensor_row{"blk.{}.attn_qkv", {d::embd, d::qkv}, qkv, need::optional},
-          tensor_row{"blk.{}.attn_q", {d::embd, d::q}, qkv, need::required, nullptr, "blk.{}.attn_qkv"},
-          tensor_row{"blk.{}.attn_k", {d::embd, d::k}, qkv, need::required, nullptr, "blk.{}.attn_qkv"},
-          tensor_row{"blk.{}.attn_v", {d::embd, d::v}, qkv, need::required, nullptr, "blk.{}.attn_qkv"},
-          tensor_row{"blk.{}.attn_output", {d::attn_out, d::embd}, out}};
+constexpr std::array<tensor_row, 5> attention(bias qkv = bias::none, bias out = bias::none,
+                                              layer_test when = nullptr) {
+  return {tensor_row{"blk.{}.attn_qkv", {d::embd, d::qkv}, qkv, need::optional, when},
+          tensor_row{"blk.{}.attn_q", {d::embd, d::q}, qkv, need::required, when, "blk.{}.attn_qkv"},
+          tensor_row{"blk.{}.attn_k", {d::embd, d::k}, qkv, need::required, when, "blk.{}.attn_qkv"},
+          tensor_row{"blk.{}.attn_v", {d::embd, d::v}, qkv, need::required, when, "blk.{}.attn_qkv"},
+          tensor_row{"blk.{}.attn_output", {d::attn_out, d::embd}, out, need::required, when}};
 }
 
 /// Norms of queries and keys: over each head, or over all heads together.
@@ -189,10 +203,8 @@ inline constexpr std::array wide_qk_norms = {
 
 /// Norms with weights of their own for each head.
 inline constexpr std::array norms_per_head = {
-    tensor_row{
-        "blk.{}.attn_q_norm", {d::head_k, d::head}, bias::none, need::optional, nullptr, {}, {}, ".weight", true},
-    tensor_row{
-        "blk.{}.attn_k_norm", {d::head_k, d::head_kv}, bias::none, need::optional, nullptr, {}, {}, ".weight", true},
+    numbers("blk.{}.attn_q_norm", {d::head_k, d::head}, nullptr, ".weight", bias::none, need::optional),
+    numbers("blk.{}.attn_k_norm", {d::head_k, d::head_kv}, nullptr, ".weight", bias::none, need::optional),
 };
 
 /// Attention sinks: a score per head.
@@ -208,9 +220,9 @@ constexpr std::array<tensor_row, 3> gated(bias with_bias = bias::none, layer_tes
 }
 
 /// Plain feed-forward: up, activation, down.
-constexpr std::array<tensor_row, 2> plain(bias with_bias = bias::none) {
-  return {tensor_row{"blk.{}.ffn_up", {d::embd, d::ff}, with_bias},
-          tensor_row{"blk.{}.ffn_down", {d::ff, d::embd}, with_bias}};
+constexpr std::array<tensor_row, 2> plain(bias with_bias = bias::none, layer_test when = nullptr) {
+  return {tensor_row{"blk.{}.ffn_up", {d::embd, d::ff}, with_bias, need::required, when},
+          tensor_row{"blk.{}.ffn_down", {d::ff, d::embd}, with_bias, need::required, when}};
 }
 
 /// Gated feed-forward whose gate and up matrices are one, gate first.

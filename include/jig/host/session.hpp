@@ -53,6 +53,7 @@ class text_session {
     if (sequence >= c.sequences) return fail(errc::bad_sequence).got(sequence);
     const u32 before = core_.length(sequence);
     if (tokens.size() > c.context - before) return fail(errc::context_full).got(u64{before} + tokens.size());
+    if (before != 0) static_cast<void>(core_.keep_state(sequence));  // to return to, if this fails half-way
     result<mat> logits = mat{};
     for (usize at = 0; at < tokens.size() && logits;) {
       const usize end = std::min(tokens.size(), at + c.batch);
@@ -96,7 +97,7 @@ class text_session {
   const loaded<Model>* model_;
   typename Model::kernels kernels_;
   session_memory memory_;
-  aligned_bytes activations_, kv_, index_, candidates_;
+  aligned_bytes activations_, cache_, index_, candidates_;
   std::vector<batch_item> items_;
   session core_;
   i32 pending_ = -1;
@@ -112,13 +113,13 @@ result<text_session<Model>> text_session<Model>::make(const loaded<Model>& m, co
   JIG_TRY(s.memory_, m.plan(options, m.threads().threads));
   const session_plan& plan = s.memory_.plan;
   JIG_TRY(s.activations_, aligned_bytes::make(plan.activation_bytes, "activations"));
-  JIG_TRY(s.kv_, aligned_bytes::make(plan.kv_bytes, "key/value memory"));
+  JIG_TRY(s.cache_, aligned_bytes::make(plan.memory_bytes(), "keys, values and states"));
   JIG_TRY(s.index_, aligned_bytes::make(s.memory_.index_bytes, "page index"));
   JIG_TRY(s.candidates_, aligned_bytes::make(s.memory_.candidate_bytes, "sampler candidates"));
   const std::span<sequence_view> views(reinterpret_cast<sequence_view*>(s.index_.bytes().data()),
                                        s.memory_.config.sequences);
   const std::span<u32> words(reinterpret_cast<u32*>(views.data() + views.size()), static_cast<usize>(plan.words));
-  JIG_TRY(s.core_, session::make(s.memory_.config, plan, s.activations_.bytes(), s.kv_.bytes(), words, views));
+  JIG_TRY(s.core_, session::make(s.memory_.config, plan, s.activations_.bytes(), s.cache_.bytes(), words, views));
   return s;
 }
 

@@ -19,6 +19,7 @@ struct session_options {
   u32 sequences = 1;
   u32 total_tokens = 0;  ///< of all sequences together; 0: context * sequences
   u32 page_tokens = 32;  ///< tokens per page of key/value memory
+  u32 kept_states = 4;   ///< recurrent states that a sequence can keep to return to
 };
 
 /// The core's configuration for these options and this model.
@@ -32,6 +33,7 @@ inline result<session_config> make_config(const session_options& o, const hparam
   c.kv_type = o.kv_type;
   c.total_tokens = o.total_tokens;
   c.page_tokens = std::min(c.context, o.page_tokens);
+  c.kept_states = o.kept_states;
   if (c.context == 0) return fail(errc::bad_argument, "context").got(0);
   if (c.batch == 0) return fail(errc::bad_argument, "batch").got(0);
   if (c.outputs == 0) return fail(errc::bad_argument, "outputs").got(0);
@@ -46,12 +48,12 @@ inline result<session_config> make_config(const session_options& o, const hparam
 /// Bytes of one session, by kind. Everything that grows with the options is here.
 struct session_memory {
   session_config config;
-  session_plan plan;          ///< key/value memory and activations
+  session_plan plan;          ///< keys, values, states and activations
   u64 index_bytes = 0;        ///< page lists and batches
   u64 candidate_bytes = 0;    ///< of the sampler, one for each token of the vocabulary
   u64 logit_bytes = 0;        ///< the part of the activations that holds the logits
 
-  u64 total() const noexcept { return plan.activation_bytes + plan.kv_bytes + index_bytes + candidate_bytes; }
+  u64 total() const noexcept { return plan.activation_bytes + plan.memory_bytes() + index_bytes + candidate_bytes; }
 };
 
 /// What a session of a bound model takes on the kernel set K.
@@ -62,7 +64,9 @@ result<session_memory> plan_session_memory(const Bound& m, const session_options
   JIG_TRY(p.config, make_config(options, m.hp()));
   p.plan = plan_session<K>(m, p.config, threads);
   const u64 pages = p.config.pages().n_pages;
-  if (p.plan.activation_bytes >> 62 != 0 || p.plan.page_bytes > (~u64{0} >> 2) / pages)
+  const u64 states = state_store::floats(1, p.config.sequences, p.config.kept_states);
+  if (p.plan.activation_bytes >> 62 != 0 || p.plan.page_bytes > (~u64{0} >> 2) / pages ||
+      p.plan.state_floats > (~u64{0} >> 4) / states)
     return fail(errc::out_of_memory, "session").got(pages);
   p.index_bytes = p.plan.words * sizeof(u32) + sizeof(sequence_view) * (u64{p.config.sequences} + 1);
   p.candidate_bytes = u64{m.hp().n_vocab} * sizeof(sample::candidate);

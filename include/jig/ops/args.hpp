@@ -47,6 +47,7 @@ inline f32 temperature_at(const temperature_args& a, u32 position) noexcept {
 enum class norm_kind : u8 {
   rms,    ///< x / sqrt(mean(x^2) + eps): https://arxiv.org/abs/1910.07467
   layer,  ///< (x - mean) / sqrt(var + eps): https://arxiv.org/abs/1607.06450
+  l2,     ///< x / max(|x|, eps)
 };
 
 /// Whether pair i rotates by the fourth position of M-RoPE, which is 0 for text; the other three are the token's own.
@@ -98,6 +99,7 @@ enum class activation : u8 {
   relu_sqr,  ///< relu(x)^2
   sigmoid,
   tanh,
+  exp,
   softplus,    ///< log(1 + exp(x))
   swiglu_oai,  ///< gated only (gpt-oss): g sigmoid(1.702 g) (u + 1), both limited
   xielu,       ///< https://arxiv.org/abs/2411.13010, parameters in activation_args

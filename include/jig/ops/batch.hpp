@@ -19,6 +19,13 @@ struct kv_memory {
   u32 type = 0;  ///< GGUF type id of the elements
 };
 
+/// Where recurrent states lie: `stride` floats for each sequence, layer after layer.
+struct state_memory {
+  f32* data = nullptr;
+  u64 stride = 0;
+  constexpr f32* of(u32 sequence) const noexcept { return data + sequence * stride; }
+};
+
 /// One sequence as kernels see it.
 struct sequence_view {
   const u32* pages = nullptr;  ///< page numbers in order
@@ -36,6 +43,7 @@ struct batch {
   const u32* output_rows = nullptr;  ///< [n_outputs] ascending token indices
   const sequence_view* sequences = nullptr;
   kv_memory memory = {};
+  state_memory states = {};
   u32 context = 0;     ///< tokens that a sequence may have in this session
   bool causal = true;  ///< otherwise every token sees its whole sequence
 };

@@ -18,6 +18,7 @@ inline f64 activate_exact(activation act, f64 x) noexcept {
     case activation::relu_sqr: return x > 0.0 ? x * x : 0.0;
     case activation::sigmoid: return 1.0 / (1.0 + std::exp(-x));
     case activation::tanh: return std::tanh(x);
+    case activation::exp: return std::exp(x);
     case activation::softplus: return x > 20.0 ? x : std::log1p(std::exp(x));
     case activation::swiglu_oai: return x / (1.0 + std::exp(-1.702 * x));
     case activation::xielu: return x;

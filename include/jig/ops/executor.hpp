@@ -19,6 +19,7 @@
 #include "jig/ops/args.hpp"
 #include "jig/ops/batch.hpp"
 #include "jig/ops/parallel.hpp"
+#include "jig/ops/recurrence.hpp"
 #include "jig/ops/tensor.hpp"
 
 /// Keeps the bodies of operations out of the forward passes that call them, so that a program with many architectures
@@ -184,6 +185,27 @@ class executor {
       k_.store_kv(threads_, args, b, k, v);
       k_.attend(threads_, args, b, q, scratch.data(), out);
     }
+    return out;
+  }
+
+  /// The convolution of x ([tokens, cols]) over time, see conv_args; updates the sequences' states.
+  JIG_NOINLINE constexpr value conv(const mat& x, const conv_args& args, const batch& b) {
+    value out = make(x.rows, x.cols);
+    if (ok_) k_.conv(threads_, args, b, x, out);
+    return out;
+  }
+
+  /// The linear recurrence, see scan_args: [tokens, n_head * dim_v]; updates the sequences' states.
+  JIG_NOINLINE constexpr value scan(const scan_args& args, const scan_inputs& in, const batch& b) {
+    value out = make(b.n_tokens, args.n_head * args.dim_v);
+    if (ok_) k_.scan(threads_, args, b, in, out);
+    return out;
+  }
+
+  /// The dot products of a and b ([rows, groups * n]) group by group: [rows, groups].
+  JIG_NOINLINE constexpr value dot_groups(const mat& a, const mat& b, u32 groups) {
+    value out = make(a.rows, groups);
+    if (ok_) k_.dot_groups(threads_, a, b, out);
     return out;
   }
 

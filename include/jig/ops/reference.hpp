@@ -117,7 +117,9 @@ struct reference_kernels {
           mean /= n;
         }
         for (u32 c = 0; c < n; ++c) square += (f64(in[c]) - mean) * (f64(in[c]) - mean);
-        const f64 inverse = 1.0 / std::sqrt(square / n + f64(a.eps));
+        f64 length = std::sqrt(square / n + f64(a.eps));
+        if (a.kind == norm_kind::l2) length = std::fmax(std::sqrt(square), f64(a.eps));
+        const f64 inverse = 1.0 / length;
         for (u32 c = 0; c < n; ++c) {
           f64 v = (f64(in[c]) - mean) * inverse;
           if (a.w) v *= f64(a.w.floats()[(a.w.rows > 1 ? from / n * a.w.cols : 0) + (a.w.cols > 1 ? c : 0)]);
@@ -188,6 +190,42 @@ struct reference_kernels {
     });
   }
 
+  /// See conv_args.
+  void conv(const parallel&, const conv_args& a, const batch& b, const mat& x, const mat& out) const {
+    const u32 kept = a.taps - 1;
+    each(x, [&](u32 t, u32 c) {
+      f32* state = b.states.of(b.sequence[t]) + a.state_offset + c;
+      f64 sum = f64(state[0]);
+      if (a.w) {
+        const f32* w = a.w.floats() + usize{c} * a.taps;
+        sum = f64(w[kept]) * f64(x.row(t)[c]);
+        for (u32 j = 0; j < kept; ++j) sum += f64(w[j]) * f64(state[usize{j} * x.cols]);
+      }
+      for (u32 j = 1; j < kept; ++j) state[usize{j - 1} * x.cols] = state[usize{j} * x.cols];
+      state[usize{kept - 1} * x.cols] = x.row(t)[c];
+      out.row(t)[c] = static_cast<f32>(sum);
+    });
+  }
+
+  /// See scan_args.
+  void scan(const parallel&, const scan_args& a, const batch& b, const scan_inputs& in, const mat& out) const {
+    for (u32 t = 0; t < out.rows; ++t)
+      for (u32 r = 0; r < a.n_head * a.dim_v; ++r) {
+        f32* state = b.states.of(b.sequence[t]) + a.state_offset + usize{r} * a.dim_k;
+        out.row(t)[r] = static_cast<f32>(f64(a.scale) * scan_row(a, in, t, r / a.dim_v, f64(in.v.row(t)[r]), state));
+      }
+  }
+
+  /// out[t][g] = the sum of a[t][c] * b[t][c] over the columns of group g.
+  void dot_groups(const parallel&, const mat& a, const mat& b, const mat& out) const {
+    const u32 n = a.cols / out.cols;
+    each(out, [&](u32 t, u32 g) {
+      f64 sum = 0.0;
+      for (u32 i = g * n; i < (g + 1) * n; ++i) sum += f64(a.row(t)[i]) * f64(b.row(t)[i]);
+      out.row(t)[g] = static_cast<f32>(sum);
+    });
+  }
+
   void gather(const parallel&, const mat& x, const u32* rows, const mat& out) const {
     each(out, [&](u32 t, u32 c) { out.row(t)[c] = x.row(rows[t])[c]; });
   }
@@ -216,6 +254,29 @@ struct reference_kernels {
     if (w.scale) sum *= f64(w.scale.floats()[w.scale.cols > 1 ? matrix : 0]);
     if (w.bias) sum += f64(w.bias.floats()[usize{matrix} * w.w.rows + r]);
     return sum;
+  }
+
+  /// One row s [dim_k] of head h's state: updates it by value v, returns its product with q.
+  static f64 scan_row(const scan_args& a, const scan_inputs& in, u32 t, u32 h, f64 v, f32* s) {
+    const u32 n = a.dim_k, from = scan_key_head(a, h) * n;
+    const f32 *q = in.q.row(t) + from, *k = in.k.row(t) + from;
+    const f32* erase = in.erase.cols ? in.erase.row(t) + from : k;
+    const f32* write = in.write.cols ? in.write.row(t) + from : k;
+    const f64 rate = in.rate.cols ? f64(in.rate.row(t)[h]) : 1.0;
+    const auto decay = [&](u32 i) {
+      const bool one = in.decay.cols == a.n_head;
+      const f64 d = f64(in.decay.row(t)[one ? h : h * n + i]);
+      return a.log_decay ? std::exp(d * f64(a.log_decay.floats()[a.log_decay.cols == 1 ? h : h * n + i])) : d;
+    };
+    f64 erased = 0.0, y = 0.0;
+    for (u32 i = 0; i < n && a.erase != scan_erase::none; ++i)
+      erased += f64(s[i]) * f64(erase[i]) * (a.erase == scan_erase::after_decay ? decay(i) : 1.0);
+    for (u32 i = 0; i < n; ++i) {
+      if (a.bonus) y += (f64(s[i]) + f64(a.bonus.floats()[h * n + i]) * v * f64(k[i])) * f64(q[i]);
+      s[i] = static_cast<f32>(f64(s[i]) * decay(i) + rate * (v * f64(k[i]) - erased * f64(write[i])));
+      if (!a.bonus) y += f64(s[i]) * f64(q[i]);
+    }
+    return y;
   }
 
   template <class T>

@@ -3,6 +3,8 @@
 //
 // Plain data without ownership, so that it crosses function-pointer tables, languages and devices.
 
+#include <type_traits>
+
 #include "jig/core/types.hpp"
 
 namespace jig {
@@ -32,6 +34,13 @@ struct weight {
   /// The values of an f32 vector in host byte order.
   const f32* floats() const noexcept { return reinterpret_cast<const f32*>(data); }
 };
+
+/// The f32 values of w as a row that stands in `rows` rows at once, for operations that read a second matrix.
+constexpr mat row_of(const weight& w, u32 rows) noexcept {
+  const u32 cols = w.cols * w.rows * w.count;
+  if (std::is_constant_evaluated()) return {nullptr, rows, cols, 0};
+  return {const_cast<f32*>(w.floats()), rows, cols, 0};
+}
 
 /// A matrix with what a file may hang on it: y = scale * (W x) + bias.
 /// bias: [rows] f32, or [rows, count] for stacked experts; scale: one f32, or one per expert.

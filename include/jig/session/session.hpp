@@ -1,5 +1,6 @@
 #pragma once
-// A session: sequences of tokens with their key/value memory, and the batches that extend them.
+// A session: sequences of tokens with their memory (keys and values, recurrent states), and the batches that extend
+// them.
 //
 // Works in memory that the caller gives (session_plan tells how much), so the same code serves firmware with a
 // static buffer and servers. decode() takes tokens of any number of sequences at once; a sequence's tokens take
@@ -7,14 +8,15 @@
 //
 //   constexpr session_config config{.context = 256, .batch = 16};
 //   constexpr session_plan need = plan_session<kernels>(model, config);
-//   JIG_TRY(session s, session::make(config, need, activations, kv, words));
+//   JIG_TRY(session s, session::make(config, need, activations, memory, words, views));
 //   JIG_TRY(mat logits, s.decode(kernels, model, items));
 
 #include <cstring>
 
-#include "jig/ops/kv_rows.hpp"
+#include "jig/arch/memory.hpp"
 #include "jig/ops/planner.hpp"
 #include "jig/session/pages.hpp"
+#include "jig/session/states.hpp"
 
 namespace jig {
 
@@ -27,6 +29,7 @@ struct session_config {
   u32 total_tokens = 0;  ///< tokens of all sequences together; 0: context * sequences
   u32 page_tokens = 32;  ///< tokens per page of key/value memory
   u32 kv_type = 1;       ///< GGUF type id of keys and values: f32 0, f16 1, bf16 30, q8_0 8
+  u32 kept_states = 0;   ///< recurrent states that a sequence can keep to return to, see session::keep_state
 
   constexpr page_config pages() const noexcept {
     const u64 total = total_tokens ? total_tokens : u64{context} * sequences;
@@ -39,20 +42,17 @@ struct session_config {
 /// Bytes that a session needs, by kind.
 struct session_plan {
   u64 activation_bytes = 0;  ///< aligned to 64
-  u64 kv_bytes = 0;          ///< aligned to 64
+  u64 kv_bytes = 0;          ///< keys and values of all pages
+  u64 state_bytes = 0;       ///< recurrent states of all sequences
   u64 words = 0;             ///< u32 entries for page lists and batches
   u64 page_bytes = 0;
-};
+  u64 state_floats = 0;  ///< of one state
 
-/// Bytes of keys and values that one token takes in all layers; 0 if the type cannot be used.
-template <class Model>
-constexpr u64 kv_bytes_per_token(const Model& m, u32 kv_type) noexcept {
-  const auto& hp = m.hp();
-  u64 bytes = 0;
-  for (u32 il = 0; il < hp.n_layer; ++il)
-    bytes += kv_token_bytes(kv_type, hp.n_head_kv[il], hp.dim_k, hp.stored_dim_v());
-  return bytes * hp.n_loops;
-}
+  /// Keys, values and states together, in this order; aligned to 64.
+  constexpr u64 memory_bytes() const noexcept {
+    return state_bytes == 0 ? kv_bytes : round_up(kv_bytes, 64) + state_bytes;
+  }
+};
 
 /// What a session of this size needs for this model on the kernel set K.
 template <class K, class Model>
@@ -63,7 +63,9 @@ constexpr session_plan plan_session(const Model& m, const session_config& c, u32
   if (one > p.activation_bytes) p.activation_bytes = one;
   p.page_bytes = kv_bytes_per_token(m, c.kv_type) * c.page_tokens;
   p.kv_bytes = p.page_bytes * c.pages().n_pages;
-  p.words = page_index::words(c.pages()) + 5 * u64{c.batch};
+  p.state_floats = state_floats_in(m, m.hp().n_layer);
+  p.state_bytes = state_store::floats(p.state_floats, c.sequences, c.kept_states) * sizeof(f32);
+  p.words = page_index::words(c.pages()) + 5 * u64{c.batch} + state_store::words(c.sequences, c.kept_states);
   return p;
 }
 
@@ -78,20 +80,24 @@ class session {
  public:
   session() noexcept = default;
 
-  /// `activations` and `kv` aligned to 64 bytes, all of the planned sizes; they must outlive the session.
+  /// `activations` and `memory` aligned to 64 bytes, all of the planned sizes; they must outlive the session.
   /// Errors: bad_argument, buffer_too_small.
   static result<session> make(const session_config& c, const session_plan& plan, std::span<u8> activations,
-                              std::span<u8> kv, std::span<u32> words, std::span<sequence_view> views) noexcept {
+                              std::span<u8> memory, std::span<u32> words, std::span<sequence_view> views) noexcept {
     if (c.batch == 0 || c.outputs == 0) return fail(errc::bad_argument, "session_config").got(0);
-    if (plan.page_bytes == 0) return fail(errc::bad_argument, "kv_type").got(c.kv_type);
-    if (activations.size() < plan.activation_bytes || kv.size() < plan.kv_bytes || words.size() < plan.words ||
-        views.size() < c.sequences)
+    if (kv_row_bytes(c.kv_type, 1) == 0) return fail(errc::bad_argument, "kv_type").got(c.kv_type);
+    if (activations.size() < plan.activation_bytes || memory.size() < plan.memory_bytes() ||
+        words.size() < plan.words || views.size() < c.sequences)
       return fail(errc::buffer_too_small, "session");
     session s;
     s.config_ = c;
     s.activations_ = activations.first(static_cast<usize>(plan.activation_bytes));
-    s.memory_ = {kv.data(), plan.page_bytes, c.page_tokens, c.kv_type};
+    s.memory_ = {memory.data(), plan.page_bytes, c.page_tokens, c.kv_type};
     s.batch_words_ = words.data() + page_index::words(c.pages());
+    if (plan.state_bytes != 0) {
+      f32* states = reinterpret_cast<f32*>(memory.data() + round_up(plan.kv_bytes, 64));
+      s.states_ = {states, plan.state_floats, s.batch_words_ + 5 * usize{c.batch}, c.sequences, c.kept_states};
+    }
     s.views_ = views.data();
     JIG_TRY(s.pages_, page_index::make(c.pages(), words));
     return s;
@@ -100,18 +106,52 @@ class session {
   const session_config& config() const noexcept { return config_; }
   /// Tokens that a sequence holds. Precondition: the sequence exists.
   u32 length(u32 sequence) const noexcept { return pages_.length(sequence); }
-  result<void> truncate(u32 sequence, u32 length) noexcept { return pages_.truncate(sequence, length); }
-  result<void> fork(u32 from, u32 to) noexcept { return pages_.fork(from, to); }
+  /// Forgets the tokens from `length` on. Errors: bad_sequence, bad_argument (longer than the sequence), state_not_kept
+  /// (got: the longest shorter length that can be returned to).
+  result<void> truncate(u32 sequence, u32 length) noexcept {
+    const bool shorter = pages_.valid(sequence) && length < pages_.length(sequence);
+    const u32 kept = shorter ? nearest_length(sequence, length) : length;
+    if (kept != length) return fail(errc::state_not_kept, "length").got(kept);
+    if (shorter) states_.restore(sequence, length);
+    return pages_.truncate(sequence, length);
+  }
+  /// The longest length up to `length` to which the sequence can be truncated: that itself, unless the model has
+  /// recurrent layers. Precondition: the sequence exists.
+  u32 nearest_length(u32 sequence, u32 length) const noexcept {
+    if (states_.empty() || length >= pages_.length(sequence)) return length;
+    return states_.nearest(sequence, length);
+  }
+  /// Keeps the recurrent state of the sequence as it is, so that truncate() can return to this length; the oldest one
+  /// kept goes if there is no room. Does nothing for models without. Errors: bad_sequence, bad_argument (the session
+  /// was configured to keep none).
+  result<void> keep_state(u32 sequence) noexcept {
+    if (!pages_.valid(sequence)) return fail(errc::bad_sequence).got(sequence);
+    if (states_.empty() || states_.keep(sequence, pages_.length(sequence))) return {};
+    return fail(errc::bad_argument, "kept_states").got(0);
+  }
+  /// Makes the empty sequence `to` a copy of `from` that shares its pages. Errors: bad_sequence (unknown, or `to` is
+  /// not empty).
+  result<void> fork(u32 from, u32 to) noexcept {
+    JIG_CHECK(pages_.fork(from, to));
+    states_.fork(from, to);
+    return {};
+  }
   u32 free_pages() const noexcept { return pages_.free_pages(); }
 
   /// Appends the tokens to their sequences and computes: logits [wanted outputs, n_vocab], valid until the next call.
   /// All or nothing. Errors: bad_argument (more items or outputs than configured), bad_token, bad_sequence,
-  /// context_full, out_of_memory (memory smaller than planned).
+  /// context_full, out_of_memory (memory smaller than planned; sequences with recurrent state are emptied then).
   template <class K, class Model>
   result<mat> decode(K& kernels, const Model& m, std::span<const batch_item> items,
                      const parallel& threads = {}) noexcept {
     JIG_TRY(batch b, append(items, m.hp().n_vocab));
     if constexpr (requires { Model::architecture::causal; }) b.causal = Model::architecture::causal;
+    constexpr bool recurrent = requires { &Model::architecture::state; };
+    if constexpr (recurrent) {
+      b.states = states_.view();
+      for (u32 t = 0; t < b.n_tokens; ++t)
+        if (b.cell[t] == 0) states_.clear(b.sequence[t]);
+    }
     mat logits;
     bool ok = true;
     {
@@ -121,6 +161,8 @@ class session {
     }
     if (!ok) {
       undo(items);
+      if constexpr (recurrent)
+        for (const batch_item& i : items) static_cast<void>(truncate(i.sequence, 0));
       return fail(errc::out_of_memory, "activations").got(activations_.size());
     }
     return logits;
@@ -179,6 +221,7 @@ class session {
   u32* batch_words_ = nullptr;
   sequence_view* views_ = nullptr;
   page_index pages_;
+  state_store states_;
 };
 
 }  // namespace jig

@@ -3,20 +3,13 @@
 // gate and projection. Shapes: n is [tokens, n_embd].
 
 #include "jig/arch/blocks/norm.hpp"
-#include "jig/ops/kv_rows.hpp"
+#include "jig/arch/memory.hpp"
 
 namespace jig {
 
 /// 1 / sqrt(n). The planner's constant evaluation needs no value, and std::sqrt is not constexpr everywhere.
 constexpr f32 inverse_sqrt(u32 n) noexcept {
   return std::is_constant_evaluated() ? 0.0f : 1.0f / std::sqrt(static_cast<f32>(n));
-}
-
-/// Bytes from a page's start to the keys of layer il.
-constexpr u64 kv_page_offset(const hparams& hp, const kv_memory& memory, u32 il) noexcept {
-  u64 bytes = 0;
-  for (u32 l = 0; l < il; ++l) bytes += kv_token_bytes(memory.type, hp.n_head_kv[l], hp.dim_k, hp.stored_dim_v());
-  return bytes * memory.page_tokens;
 }
 
 /// The divisors of the rope frequencies: one set (Llama 3), or a short and a long one (LongRoPE,
@@ -80,7 +73,7 @@ constexpr attend_args make_attend_args(const decoder_spec& spec, const M& m, con
   const hparams& hp = m.hp();
   attend_args a{.n_head = hp.n_head[il], .n_head_kv = hp.n_head_kv[il], .dim_k = hp.dim_k, .dim_v = hp.dim_v};
   a.values_in_keys = hp.values_in_keys;
-  a.page_offset = kv_page_offset(hp, b.memory, il);
+  a.page_offset = kv_page_offset(m, b.memory, il);
   a.scale = hp.attn_scale != 0.0f ? hp.attn_scale : inverse_sqrt(hp.dim_k);
   a.softcap = hp.attn_softcap;
   a.window = spec.windowed && spec.windowed(hp, il) ? hp.window : 0;

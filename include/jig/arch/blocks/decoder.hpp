@@ -15,7 +15,7 @@ constexpr value embed(X& x, const decoder_spec& spec, const M& m, const batch& b
   value h = x.embed(m.get(t::token_embd).w, b);
   if (hp.embedding_scale != 0.0f) x.scale(h, hp.embedding_scale);
   if (spec.embedding_norm) h = normed(x, spec, hp, h, {});
-  if (const linear w = m.get(t::token_embd_norm)) h = normed(x, spec, hp, h, w);
+  if (const linear w = m.get(t::token_embd_norm); w && !spec.embedding_norm_last) h = normed(x, spec, hp, h, w);
   if (const linear w = m.get(t::position_embd)) {
     const value p = x.positions(w.w, b);
     x.add(h, p);
@@ -71,6 +71,17 @@ constexpr void add_branch(X& x, const decoder_spec& spec, const hparams& hp, con
   x.add(h, y, hp.residual_scale != 0.0f ? hp.residual_scale : 1.0f);
 }
 
+/// What stands between the tokens of layer il: the architecture's own mix(), or attention of the kind that its tensors
+/// say. n: the layer's normed input [tokens, n_embd]; the result has the same shape.
+template <class X, class M>
+constexpr value mix(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
+                    const rope_tables& tables) {
+  if constexpr (requires { M::architecture::mix(x, spec, m, b, il, n, tables); })
+    return M::architecture::mix(x, spec, m, b, il, n, tables);
+  else if constexpr (has_latent_attention<M>) return latent_attention(x, spec, m, b, il, n, tables);
+  else return attention(x, spec, m, b, il, n, tables);
+}
+
 /// One layer: h is updated. `ffn(il, n, scores)` is its feed-forward; scores are router logits computed before
 /// attention, or empty.
 template <class X, class M, class F>
@@ -90,9 +101,7 @@ constexpr void decoder_layer(X& x, const decoder_spec& spec, const M& m, const b
   value own_norm;  // attention's own, if there are two; attn_norm is then the feed-forward's
   if (const linear second = m.get(t::attn_norm_2, il)) own_norm = normed(x, spec, hp, h, second);
   const mat read = own_norm.cols() ? own_norm : n.cols() ? n : h;
-  value a;
-  if constexpr (has_latent_attention<M>) a = latent_attention(x, spec, m, b, il, read, tables);
-  else a = attention(x, spec, m, b, il, read, tables);
+  value a = mix(x, spec, m, b, il, read, tables);
   own_norm = value();
   x.name("attn_out", il, a);
   if (!parallel) {
@@ -115,7 +124,7 @@ template <class X, class M>
 constexpr value logits(X& x, const decoder_spec& spec, const M& m, const batch& b, value h) {
   const hparams& hp = m.hp();
   h = x.outputs(h, b);
-  h = normed(x, spec, hp, h, m.get(t::output_norm));
+  h = normed(x, spec, hp, h, spec.embedding_norm_last ? m.get(t::token_embd_norm) : m.get(t::output_norm));
   x.name("result_norm", 0, h);
   const linear output = m.get(t::output);
   value y = x.matmul(h, output ? output : m.get(t::token_embd));
@@ -125,15 +134,23 @@ constexpr value logits(X& x, const decoder_spec& spec, const M& m, const batch& 
   return y;
 }
 
-/// A whole decoder with a feed-forward of its own, see decoder_layer: token ids -> logits [n_outputs, n_vocab].
+/// A decoder around any stack of layers, layers(h, tables): token ids -> logits [n_outputs, n_vocab].
 template <class X, class M, class F>
-constexpr value decoder_with(X& x, const decoder_spec& spec, const M& m, const batch& b, F&& ffn) {
+constexpr value decoder_around(X& x, const decoder_spec& spec, const M& m, const batch& b, F&& layers) {
   value h = embed(x, spec, m, b);
   {
     const rope_tables tables = make_rope_tables(x, spec, m, b);
-    for (u32 il = 0; il < m.hp().n_layer; ++il) decoder_layer(x, spec, m, b, il, h, tables, ffn);
+    layers(h, tables);
   }
   return logits(x, spec, m, b, std::move(h));
+}
+
+/// A whole decoder with a feed-forward of its own, see decoder_layer: token ids -> logits [n_outputs, n_vocab].
+template <class X, class M, class F>
+constexpr value decoder_with(X& x, const decoder_spec& spec, const M& m, const batch& b, F&& ffn) {
+  return decoder_around(x, spec, m, b, [&](value& h, const rope_tables& tables) {
+    for (u32 il = 0; il < m.hp().n_layer; ++il) decoder_layer(x, spec, m, b, il, h, tables, ffn);
+  });
 }
 
 /// A whole decoder: token ids -> logits [n_outputs, n_vocab].
@@ -151,6 +168,23 @@ struct decoder_arch {
   template <class X, class M>
   static constexpr value forward(X& x, const M& m, const batch& b) {
     return decoder(x, M::architecture::spec, m, b);
+  }
+};
+
+/// Base of the architectures whose layers are one branch each, their mix(): h += mix(norm(h)).
+struct mixer_arch {
+  /// Token ids -> logits [n_outputs, n_vocab].
+  template <class X, class M>
+  static constexpr value forward(X& x, const M& m, const batch& b) {
+    constexpr const decoder_spec& spec = M::architecture::spec;
+    return decoder_around(x, spec, m, b, [&](value& h, const rope_tables& tables) {
+      for (u32 il = 0; il < m.hp().n_layer; ++il) {
+        value n = normed(x, spec, m.hp(), h, m.get(t::attn_norm, il));
+        n = mix(x, spec, m, b, il, n, tables);
+        x.add(h, n);
+        x.name("l_out", il, h);
+      }
+    });
   }
 };
 

@@ -77,17 +77,23 @@ constexpr value shared_experts(X& x, const decoder_spec& spec, const M& m, u32 i
   return y;
 }
 
-/// Mixture of experts of layer il; `scores` are router logits computed before, or empty.
+/// The chosen experts' part: logits [tokens, n_expert] choose, n is what the experts read.
 template <class X, class M>
-constexpr value mixture(X& x, const decoder_spec& spec, const M& m, u32 il, const mat& n, const value& scores) {
-  const linear router = m.get(t::ffn_gate_inp, il), fused = m.get(t::ffn_gate_up_exps, il);
-  value own;
-  if (scores.cols() == 0) own = x.matmul(n, router);
-  const mat logits = scores.cols() ? scores : own;
+constexpr value routed_experts(X& x, const decoder_spec& spec, const M& m, u32 il, const mat& n, const mat& logits) {
+  const linear fused = m.get(t::ffn_gate_up_exps, il);
   x.name("ffn_moe_logits", il, logits);
   value y = x.experts(n, logits, m.get(t::ffn_gate_exps, il), fused ? fused : m.get(t::ffn_up_exps, il),
                       m.get(t::ffn_down_exps, il), {spec.act, m.hp().clamp_expert[il]}, make_route_args(spec, m, il));
   x.name("ffn_moe_out", il, y);
+  return y;
+}
+
+/// Mixture of experts of layer il; `scores` are router logits computed before, or empty.
+template <class X, class M>
+constexpr value mixture(X& x, const decoder_spec& spec, const M& m, u32 il, const mat& n, const value& scores) {
+  value own;
+  if (scores.cols() == 0) own = x.matmul(n, m.get(t::ffn_gate_inp, il));
+  value y = routed_experts(x, spec, m, il, n, scores.cols() ? scores : own);
   if (m.get(t::ffn_up_shexp, il)) {
     const value s = shared_experts(x, spec, m, il, n);
     x.name("ffn_shexp", il, s);

@@ -16,6 +16,7 @@ struct decoder_spec {
   activation act = activation::silu;
   bool parallel = false;               ///< layers without ffn_norm run attention and feed-forward in parallel
   bool norm_without_weight = false;    ///< norms have no weights in the file
+  bool embedding_norm_last = false;    ///< the file calls the final norm token_embd_norm
   bool embedding_norm = false;         ///< the embedding is normalised without weights
   norm_kind qk_norm = norm_kind::rms;  ///< of queries and keys, where the file has such norms
   bool qk_norm_after_rope = false;

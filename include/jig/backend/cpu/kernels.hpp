@@ -12,6 +12,7 @@
 #include "jig/backend/cpu/matmul.hpp"
 #include "jig/backend/cpu/moe.hpp"
 #include "jig/backend/cpu/norm.hpp"
+#include "jig/backend/cpu/recurrence.hpp"
 #include "jig/backend/cpu/rope.hpp"
 #include "jig/quant/all.hpp"
 
@@ -72,6 +73,15 @@ struct kernels : kernel_sizes<Quants> {
   }
   void combine(const parallel& p, const mat& y, const mat& weights, const mat& out) const {
     cpu::combine<V>(p, y, weights, out);
+  }
+  void conv(const parallel& p, const conv_args& a, const batch& b, const mat& x, const mat& out) const {
+    cpu::conv(p, a, b, x, out);
+  }
+  void scan(const parallel& p, const scan_args& a, const batch& b, const scan_inputs& in, const mat& out) const {
+    cpu::scan<V>(p, a, b, in, out);
+  }
+  void dot_groups(const parallel& p, const mat& a, const mat& b, const mat& out) const {
+    cpu::dot_groups<V>(p, a, b, out);
   }
   void gather(const parallel& p, const mat& x, const u32* rows, const mat& out) const { cpu::gather(p, x, rows, out); }
 };

@@ -46,6 +46,9 @@ constexpr kernel_table table_of(const char* name) noexcept {
       .attend = plain<&K::attend>::call,
       .route = plain<&K::route>::call,
       .combine = plain<&K::combine>::call,
+      .conv = plain<&K::conv>::call,
+      .scan = plain<&K::scan>::call,
+      .dot_groups = plain<&K::dot_groups>::call,
       .gather = plain<&K::gather>::call,
   };
 }

@@ -60,6 +60,8 @@ V activate(V x) noexcept {
     return sigmoid(x);
   } else if constexpr (Act == activation::tanh) {
     return tanh(x);
+  } else if constexpr (Act == activation::exp) {
+    return exp(x);
   } else {
     static_assert(Act == activation::swiglu_oai, "the others are computed exactly, see elementwise.hpp");
     return x * sigmoid(x * V(1.702f));
@@ -77,6 +79,7 @@ bool visit_activation(activation act, F&& f) noexcept {
     case activation::relu_sqr: return f([](auto v) { return activate<activation::relu_sqr>(v); }), true;
     case activation::sigmoid: return f([](auto v) { return activate<activation::sigmoid>(v); }), true;
     case activation::tanh: return f([](auto v) { return activate<activation::tanh>(v); }), true;
+    case activation::exp: return f([](auto v) { return activate<activation::exp>(v); }), true;
     case activation::swiglu_oai: return f([](auto v) { return activate<activation::swiglu_oai>(v); }), true;
     case activation::softplus:
     case activation::xielu: break;

@@ -1,5 +1,5 @@
 #pragma once
-// RMS and layer norm.
+// RMS, layer and L2 norm.
 
 #include "jig/backend/cpu/elementwise.hpp"
 
@@ -16,10 +16,12 @@ void norm_group(const norm_args& a, const f32* in, f32* out, u32 n, u32 from) no
     transform_to<V>(in, out, n, [&](V v) { return v - mean; });
     x = out;
   }
-  const f32 square = sum_of<V>(x, n, [](V v) { return v * v; }) / static_cast<f32>(n);
+  const f32 squares = sum_of<V>(x, n, [](V v) { return v * v; });
+  f32 length = std::sqrt(squares / static_cast<f32>(n) + a.eps);
+  if (a.kind == norm_kind::l2) length = squares > a.eps * a.eps ? std::sqrt(squares) : a.eps;
   const u32 group = a.w.rows > 1 ? from / n : 0;  // whose weights these are
   const bool one_factor = a.w.cols == 1;
-  const V inverse((one_factor ? a.w.floats()[group] : 1.0f) / std::sqrt(square + a.eps));
+  const V inverse((one_factor ? a.w.floats()[group] : 1.0f) / length);
   transform_to<V>(x, out, n, [&](V v) { return v * inverse; });
   if (a.w && !one_factor) transform<V>(out, a.w.floats() + group * n, n, [](V v, V w) { return v * w; });
   if (a.b) transform<V>(out, a.b.floats(), n, [](V v, V b) { return v + b; });

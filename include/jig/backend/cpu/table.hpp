@@ -48,6 +48,9 @@ struct kernel_table {
   void (*attend)(const parallel&, const attend_args&, const batch&, const mat&, u8*, const mat&) = detail::nothing;
   void (*route)(const parallel&, const route_args&, const mat&, i32*, const mat&) = detail::nothing;
   void (*combine)(const parallel&, const mat&, const mat&, const mat&) = detail::nothing;
+  void (*conv)(const parallel&, const conv_args&, const batch&, const mat&, const mat&) = detail::nothing;
+  void (*scan)(const parallel&, const scan_args&, const batch&, const scan_inputs&, const mat&) = detail::nothing;
+  void (*dot_groups)(const parallel&, const mat&, const mat&, const mat&) = detail::nothing;
   void (*gather)(const parallel&, const mat&, const u32*, const mat&) = detail::nothing;
 };
 
@@ -111,6 +114,13 @@ class dispatched_kernels : public kernel_sizes<Quants> {
   void combine(const parallel& p, const mat& y, const mat& weights, const mat& out) const {
     t_->combine(p, y, weights, out);
   }
+  void conv(const parallel& p, const conv_args& a, const batch& b, const mat& x, const mat& out) const {
+    t_->conv(p, a, b, x, out);
+  }
+  void scan(const parallel& p, const scan_args& a, const batch& b, const scan_inputs& in, const mat& out) const {
+    t_->scan(p, a, b, in, out);
+  }
+  void dot_groups(const parallel& p, const mat& a, const mat& b, const mat& out) const { t_->dot_groups(p, a, b, out); }
   void gather(const parallel& p, const mat& x, const u32* rows, const mat& out) const { t_->gather(p, x, rows, out); }
 
  private:

@@ -1,0 +1,61 @@
+#pragma once
+// What a model remembers of a sequence: keys and values per token in the layers that attend, and a state of fixed size
+// in the layers that are recurrent. How much, and where in a page or state each layer has its part.
+//
+// An architecture has recurrent layers if it says their sizes: `static constexpr recurrent_state state(hp, il)`.
+// If some layers of an architecture do not attend although they have heads: `static constexpr bool attends(hp, il)`.
+
+#include "jig/arch/model.hpp"
+#include "jig/ops/kv_rows.hpp"
+
+namespace jig {
+
+/// Floats of one layer's state: the last inputs of its convolutions, and what its scan carries. Both 0: not recurrent.
+struct recurrent_state {
+  u64 conv = 0, scan = 0;
+  constexpr u64 floats() const noexcept { return conv + scan; }
+};
+
+template <class M>
+constexpr recurrent_state state_of(const M& m, u32 il) noexcept {
+  if constexpr (requires { M::architecture::state(m.hp(), il); }) return M::architecture::state(m.hp(), il);
+  else return {};
+}
+
+template <class M>
+constexpr bool attends(const M& m, u32 il) noexcept {
+  if constexpr (requires { M::architecture::attends(m.hp(), il); }) return M::architecture::attends(m.hp(), il);
+  else return true;
+}
+
+/// Bytes of keys and values that one token takes in the first n layers, for elements of this type.
+template <class M>
+constexpr u64 kv_bytes_in(const M& m, u32 type, u32 n) noexcept {
+  const hparams& hp = m.hp();
+  u64 bytes = 0;
+  for (u32 il = 0; il < n; ++il)
+    if (attends(m, il)) bytes += kv_token_bytes(type, hp.n_head_kv[il], hp.dim_k, hp.stored_dim_v());
+  return bytes;
+}
+
+/// Bytes from a page's start to the keys of layer il.
+template <class M>
+constexpr u64 kv_page_offset(const M& m, const kv_memory& memory, u32 il) noexcept {
+  return kv_bytes_in(m, memory.type, il) * memory.page_tokens;
+}
+
+/// Bytes of keys and values that one token takes in all layers; 0 if the model has none or the type cannot be used.
+template <class M>
+constexpr u64 kv_bytes_per_token(const M& m, u32 kv_type) noexcept {
+  return kv_bytes_in(m, kv_type, m.hp().n_layer) * m.hp().n_loops;
+}
+
+/// Floats of the first n layers' states: where the state of layer n begins, or the size of all.
+template <class M>
+constexpr u64 state_floats_in(const M& m, u32 n) noexcept {
+  u64 floats = 0;
+  for (u32 il = 0; il < n; ++il) floats += state_of(m, il).floats();
+  return floats;
+}
+
+}  // namespace jig
