@@ -3,6 +3,7 @@
 
 #include "jig/arch/command_r.hpp"
 #include "jig/arch/deci.hpp"
+#include "jig/arch/delta.hpp"
 #include "jig/arch/diffusion.hpp"
 #include "jig/arch/falcon.hpp"
 #include "jig/arch/gemma.hpp"
@@ -52,7 +53,8 @@ struct all_archs : archs<
     arch::deepseek2, arch::mistral4, arch::minicpm3, arch::plm, arch::deci, arch::nanbeige, arch::talkie,
     arch::mamba, arch::mamba2, arch::jamba, arch::falcon_h1, arch::granitehybrid, arch::nemotron_h,
     arch::nemotron_h_moe, arch::plamo2, arch::lfm2, arch::lfm2moe,
-    arch::rwkv6, arch::rwkv6qwen2, arch::rwkv7, arch::arwkv7> {};
+    arch::rwkv6, arch::rwkv6qwen2, arch::rwkv7, arch::arwkv7,
+    arch::qwen35, arch::qwen35moe, arch::qwen3next, arch::kimi_linear, arch::bailingmoe3> {};
 // clang-format on
 
 }  // namespace jig

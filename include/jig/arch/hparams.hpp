@@ -98,6 +98,11 @@ struct hparams {
   u32 ssm_rank = 0;   ///< Mamba: width that the steps are made from; else the number of heads
   u32 ssm_groups = 0;
   bool ssm_norm = false;  ///< step, B and C are normalised without weights
+  u32 attention_interval = 1;            ///< every so many-th layer attends, the others are recurrent
+  per_layer<u32> recurrent_layers = {};  ///< or 1 for each recurrent layer
+  per_layer<u32> attending = 1;          ///< or 0 for each recurrent layer
+  u32 kda_head = 0;                      ///< Kimi Delta Attention: columns of a head
+  f32 kda_lower_bound = 0.0f;            ///< of the logarithm of its decay, 0: none
   u32 wkv_head = 0;       ///< RWKV: columns of a head
   u32 wkv_heads_kv = 0;   ///< heads of keys and values, 0: all
   u32 n_shifts = 0;       ///< inputs of a layer that are mixed with those of the token before

@@ -48,6 +48,10 @@ struct qkv {
   mat q, k, v;
 };
 
+/// Families whose query matrix gives [query | gate of the result] for each head.
+template <class M>
+inline constexpr bool has_gated_queries = requires { M::architecture::gated_queries; };
+
 /// The three projections of n, from separate matrices or a fused one, clamped if the file says so.
 template <class X, class M>
 constexpr qkv project_qkv(X& x, const M& m, u32 il, const mat& n) {
@@ -83,6 +87,16 @@ constexpr attend_args make_attend_args(const decoder_spec& spec, const M& m, con
   return a;
 }
 
+/// The output gate, where the file has one: a factor per value or per head, made from attention's input n.
+template <class X, class M>
+constexpr void gate_heads(X& x, const decoder_spec& spec, const M& m, u32 il, const mat& n, const mat& mixed) {
+  const linear gate = m.get(t::attn_gate, il);
+  if (!gate) return;
+  value g = x.matmul(n, gate);
+  x.activate(g, spec.attn_gate);
+  x.multiply(mixed, g);
+}
+
 /// Attention of layer il: n (normed) -> output projection's result [tokens, n_embd].
 template <class X, class M>
 constexpr value attention(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
@@ -93,6 +107,16 @@ constexpr value attention(X& x, const decoder_spec& spec, const M& m, const batc
     norm_heads(x, spec, hp, p.k, m.get(t::attn_k_norm, il));
   };
   qkv p = project_qkv(x, m, il, n);
+  value own_gate;
+  if constexpr (has_gated_queries<M>) {
+    const u32 heads = hp.n_head[il], dim = hp.dim_k;
+    value q = x.make(n.rows, heads * dim);
+    own_gate = x.make(n.rows, heads * dim);
+    x.copy(mat(q).heads(heads, 0, dim), p.q.heads(heads, 0, dim));
+    x.copy(mat(own_gate).heads(heads, 0, dim), p.q.heads(heads, dim, dim));
+    p.first = std::move(q);
+    p.q = p.first;
+  }
   if (!spec.qk_norm_after_rope) norm_qk(p);
   if (spec.rope != rope_kind::none && (!spec.rope_in || spec.rope_in(hp, il))) {
     // Models with several positions per token pair halves, whatever the family does otherwise.
@@ -116,10 +140,10 @@ constexpr value attention(X& x, const decoder_spec& spec, const M& m, const batc
   p = {};
   x.name("kqv_out", il, mixed);
   if (hp.attn_output_scale != 0.0f) x.scale(mixed, hp.attn_output_scale);
-  if (const linear gate = m.get(t::attn_gate, il)) {  // one factor per value or per head
-    value g = x.matmul(n, gate);
-    x.activate(g, spec.attn_gate);
-    x.multiply(mixed, g);
+  gate_heads(x, spec, m, il, n, mixed);
+  if constexpr (has_gated_queries<M>) {
+    x.activate(own_gate, activation::sigmoid);
+    x.multiply(mixed, own_gate);
   }
   if (const linear sub = m.get(t::attn_sub_norm, il))
     x.norm_inplace(mixed, {.kind = spec.norm, .eps = hp.norm_eps, .group = mixed.cols(), .w = sub.w});

@@ -121,6 +121,7 @@ constexpr value latent_attention(X& x, const decoder_spec& spec, const M& m, con
     mixed = x.attend(q, k, v, args, b);
   }
   x.name("kqv_out", il, mixed);
+  gate_heads(x, spec, m, il, n, mixed);
   return x.matmul(mixed, m.get(t::attn_output, il));
 }
 
