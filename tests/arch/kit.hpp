@@ -59,7 +59,9 @@ inline void set_metadata(gguf::writer& w, const json& entry) {
   const std::string key = entry[0];
   std::string type = entry[1];
   if (type.front() == '[') type = type.substr(1, type.size() - 2);
-  if (type == "str") w.set(key, std::string_view(entry[2].get_ref<const std::string&>()));
+  if (type == "str" && entry[2].is_array())
+    w.set_array(key, std::span<const std::string>(entry[2].get<std::vector<std::string>>()));
+  else if (type == "str") w.set(key, std::string_view(entry[2].get_ref<const std::string&>()));
   else if (type == "u32") set_number<u32>(w, key, entry[2]);
   else if (type == "i32") set_number<i32>(w, key, entry[2]);
   else if (type == "f32") set_number<f32>(w, key, entry[2]);

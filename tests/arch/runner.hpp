@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,23 +22,27 @@ using namespace jig;
 
 using kernel_set = host::compiled_model::kernels;
 
-/// The models of the kit whose architecture this library has and that give logits.
-inline const std::vector<std::string>& kit_models() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> found;
+/// The models of the kit whose architecture this library has and that give logits, or embeddings.
+inline const std::vector<std::string>& kit_models(const std::string& result = "logits") {
+  static const std::map<std::string, std::vector<std::string>> names = [] {
+    std::map<std::string, std::vector<std::string>> found;
     usize all = 0;
     for (const auto& entry : std::filesystem::directory_iterator(JIG_TEST_DATA "/archs")) {
       ++all;
       const kit::json d = kit::load(entry.path().string());
-      if (find_arch(arch_infos<all_archs>, d["architecture"].get<std::string>()) != nullptr && d.contains("logits"))
-        found.push_back(entry.path().stem().string());
+      if (find_arch(arch_infos<all_archs>, d["architecture"].get<std::string>()) != nullptr)
+        found[d.contains("logits") ? "logits" : "embedding"].push_back(entry.path().stem().string());
     }
-    std::sort(found.begin(), found.end());
-    MESSAGE(found.size() << " of the kit's " << all << " models; the others' architectures are not written yet");
-    REQUIRE(found.size() >= 159);
-    return every_nth(found, "kit models");
+    const usize have = found["logits"].size() + found["embedding"].size();
+    MESSAGE(have << " of the kit's " << all << " models; the others' architectures are not written yet");
+    REQUIRE(have >= 174);
+    for (auto& [kind, list] : found) {
+      std::sort(list.begin(), list.end());
+      list = every_nth(list, "kit models (" + kind + ")");
+    }
+    return found;
   }();
-  return names;
+  return names.at(result);
 }
 
 /// The reference kernels as a table, so that they run the same compiled forward passes as the CPU's.

@@ -207,7 +207,7 @@ TEST_CASE("route: NaN and infinite logits still give distinct experts in range")
     }
 }
 
-TEST_CASE("combine and gather match the reference") {
+TEST_CASE("combine, gather and average match the reference") {
   for (const auto* t : tables())
     for (u32 n : widths) {
       std::vector<f32> y = random_floats(3 * 4 * n, n), w = random_floats(12, 2), got(3 * n), want(3 * n);
@@ -218,5 +218,9 @@ TEST_CASE("combine and gather match the reference") {
       t->gather({}, view(y, 12, n), rows, view(got, 3, n));
       truth.gather({}, view(y, 12, n), rows, view(want, 3, n));
       CHECK(got == want);
+      const u32 group[] = {0, 1, 0, 2, 2, 0, 1, 1, 0, 0, 2, 1}, first[] = {0, 1, 3};
+      t->average({}, view(y, 12, n), group, first, view(got, 3, n));
+      truth.average({}, view(y, 12, n), group, first, view(want, 3, n));
+      CHECK(worst_relative(got, want, 1.0) < 1e-6);
     }
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The list of architectures: adding one is its header and its line here.
 
+#include "jig/arch/bert.hpp"
 #include "jig/arch/command_r.hpp"
 #include "jig/arch/deci.hpp"
 #include "jig/arch/delta.hpp"
@@ -54,7 +55,9 @@ struct all_archs : archs<
     arch::mamba, arch::mamba2, arch::jamba, arch::falcon_h1, arch::granitehybrid, arch::nemotron_h,
     arch::nemotron_h_moe, arch::plamo2, arch::lfm2, arch::lfm2moe,
     arch::rwkv6, arch::rwkv6qwen2, arch::rwkv7, arch::arwkv7,
-    arch::qwen35, arch::qwen35moe, arch::qwen3next, arch::kimi_linear, arch::bailingmoe3> {};
+    arch::qwen35, arch::qwen35moe, arch::qwen3next, arch::kimi_linear, arch::bailingmoe3,
+    arch::bert, arch::nomic_bert, arch::nomic_bert_moe, arch::jina_bert_v2, arch::jina_bert_v3,
+    arch::modern_bert, arch::neo_bert, arch::eurobert, arch::llama_embed, arch::gemma_embedding> {};
 // clang-format on
 
 }  // namespace jig

@@ -45,6 +45,13 @@ struct hparams {
   u32 n_vocab = 0;
   u32 n_ctx_train = 0;  ///< context length that the model was trained for
   u32 n_embd = 0;
+  bool causal = true;     ///< otherwise every token sees its whole sequence
+  u32 pooling_type = 0;   ///< what the model was trained to give in place of logits, see pooling
+  u32 n_token_types = 0;  ///< kinds of text that BERT tells apart
+  u32 n_labels = 1;       ///< scores of a classification head
+  u32 dense_2_out = 0, dense_3_in = 0;  ///< widths of the matrices behind a pooled vector, 0: none
+  std::string_view activation_name = {};
+  bool act_silu = false;  ///< SiLU in place of the family's activation
   u32 n_layer = 0;
   per_layer<u32> n_ff = {};
   per_layer<u32> n_head = {};

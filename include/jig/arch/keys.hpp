@@ -10,11 +10,17 @@
 
 namespace jig {
 
+/// A member that takes the number of elements of an array.
+struct counted {
+  u32 hparams::* number;
+};
+
 /// A member of hparams with its type.
 class key_field {
  public:
-  enum class kind : u8 { number, real, text, flag, numbers, reals, four };
+  enum class kind : u8 { number, real, text, flag, numbers, reals, four, count };
   constexpr key_field(u32 hparams::* p) noexcept : kind_(kind::number), number_(p) {}
+  constexpr key_field(counted c) noexcept : kind_(kind::count), number_(c.number) {}
   constexpr key_field(f32 hparams::* p) noexcept : kind_(kind::real), real_(p) {}
   constexpr key_field(std::string_view hparams::* p) noexcept : kind_(kind::text), text_(p) {}
   constexpr key_field(bool hparams::* p) noexcept : kind_(kind::flag), flag_(p) {}
@@ -73,13 +79,15 @@ constexpr auto join(const std::array<T, Ns>&... groups) noexcept {
 
 namespace keys {
 
-/// What every decoder has. least 0: layers may lack a feed-forward.
-constexpr std::array<key_row, 5> body(f64 least) noexcept {
+/// What every model has. least 0: layers may lack a feed-forward.
+constexpr std::array<key_row, 7> body(f64 least) noexcept {
   return {key_row{"vocab_size", &hparams::n_vocab, need::optional, 1, 1 << 24},
           key_row{"context_length", &hparams::n_ctx_train, need::required, 1, 1 << 30},
           key_row{"embedding_length", &hparams::n_embd, need::required, 1, 1 << 18},
           key_row{"block_count", &hparams::n_layer, need::required, 1, 2048},
-          key_row{"feed_forward_length", &hparams::n_ff, need::required, least, 1 << 22}};
+          key_row{"feed_forward_length", &hparams::n_ff, need::required, least, 1 << 22},
+          key_row{"attention.causal", &hparams::causal},
+          key_row{"pooling_type", &hparams::pooling_type, need::optional, 0, 4}};
 }
 
 /// Sizes of attention. least 0: layers may lack it.
@@ -109,6 +117,10 @@ inline constexpr std::array rope = {
     key_row{"rope.scaling.yarn_beta_fast", &hparams::rope_beta_fast, need::optional, 1e-3, 1e6},
     key_row{"rope.scaling.yarn_beta_slow", &hparams::rope_beta_slow, need::optional, 1e-3, 1e6},
     key_row{"rope.scaling.yarn_log_multiplier", &hparams::yarn_log_multiplier, need::optional, 0, 1e3},
+};
+
+inline constexpr std::array token_types = {
+    key_row{"tokenizer.ggml.token_type_count", &hparams::n_token_types, need::required, 1, 1 << 16, true},
 };
 
 inline constexpr std::array layer_norm = {

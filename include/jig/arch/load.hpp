@@ -60,6 +60,12 @@ inline result<void> read_key(const gguf::file_set& file, std::string_view arch, 
       row.field.number(hp) = v;
       return check_range(key.view(), row, v);
     }
+    case key_field::kind::count: {
+      if (!found->is_array()) return fail(errc::wrong_key_type, key.view()).at(found->position());
+      if (found->count() > 0xffffffffu) return fail(errc::bad_value, key.view()).got(found->count());
+      row.field.number(hp) = static_cast<u32>(found->count());
+      return check_range(key.view(), row, f64(found->count()));
+    }
     case key_field::kind::real: {
       JIG_TRY(const f32 v, found->template as<f32>());
       row.field.real(hp) = v;

@@ -110,6 +110,7 @@ class bound_model {
 template <class Arch, class Blob>
 struct static_model {
   using architecture = Arch;
+  static constexpr bool fixed_extents = true;
   static constexpr const hparams& hp() noexcept { return Blob::hp; }
   template <fixed_name Name>
   static constexpr linear get(tensor_tag<Name>, u32 il = 0) noexcept {

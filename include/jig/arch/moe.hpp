@@ -227,9 +227,7 @@ struct arctic {
   template <class X, class M>
   static constexpr value forward(X& x, const M& m, const batch& b) {
     const hparams& hp = m.hp();
-    value h = embed(x, spec, m, b);
-    {
-      const rope_tables tables = make_rope_tables(x, spec, m, b);
+    return decoder_around(x, spec, m, b, [&](value& h, const rope_tables& tables) {
       for (u32 il = 0; il < hp.n_layer; ++il) {
         value experts = normed(x, spec, hp, h, m.get(t::ffn_norm_exps, il));
         experts = mixture(x, spec, m, il, experts, {});
@@ -242,8 +240,7 @@ struct arctic {
         x.add(h, experts);
         x.name("l_out", il, h);
       }
-    }
-    return logits(x, spec, m, b, std::move(h));
+    });
   }
 };
 

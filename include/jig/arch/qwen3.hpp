@@ -7,9 +7,10 @@ namespace jig::arch {
 
 struct qwen3 : decoder_arch {
   static constexpr std::string_view name = "qwen3";
-  static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
+  static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::labels);
   static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(bias::optional),
+      join(tensors::decoder(), tensors::one({"cls.output", {d::embd, d::labels}, bias::none, need::optional}),
+           tensors::norm("blk.{}.attn_norm"), tensors::attention(bias::optional),
            tensors::head_norms(), tensors::norm("blk.{}.ffn_norm"), tensors::gated());
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
 };

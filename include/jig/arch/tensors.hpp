@@ -32,8 +32,11 @@ namespace t {
 inline constexpr tensor_tag<"token_embd"> token_embd{};
 inline constexpr tensor_tag<"token_embd_norm"> token_embd_norm{};
 inline constexpr tensor_tag<"position_embd"> position_embd{};
+inline constexpr tensor_tag<"token_types"> token_types{};
 inline constexpr tensor_tag<"output_norm"> output_norm{};
 inline constexpr tensor_tag<"output"> output{};
+inline constexpr tensor_tag<"cls"> cls{};
+inline constexpr tensor_tag<"cls.output"> cls_output{};
 inline constexpr tensor_tag<"rope_freqs"> rope_freqs{};
 inline constexpr tensor_tag<"rope_factors_long"> rope_factors_long{};
 inline constexpr tensor_tag<"rope_factors_short"> rope_factors_short{};
@@ -103,6 +106,7 @@ constexpr u64 ff_shared_twice(const hparams& hp, u32 il) { return 2 * ff_shared(
 constexpr u64 head_k(const hparams& hp, u32) { return hp.dim_k; }
 constexpr u64 head(const hparams& hp, u32 il) { return hp.n_head[il]; }
 constexpr u64 head_kv(const hparams& hp, u32 il) { return hp.n_head_kv[il]; }
+constexpr u64 token_types(const hparams& hp, u32) { return hp.n_token_types; }
 constexpr u64 context(const hparams& hp, u32) { return hp.n_ctx_train; }
 constexpr u64 half_rot(const hparams& hp, u32) { return hp.n_rot / 2; }
 }  // namespace d
@@ -147,6 +151,12 @@ constexpr tensor_row numbers(std::string_view name, std::array<dim_fn, 4> shape,
 /// The row, absent if another tensor is there instead.
 constexpr tensor_row unless(std::string_view other, tensor_row row) {
   row.unless = other;
+  return row;
+}
+
+/// The row, absent unless another tensor is there. Rows of one name share their slots: shapes may depend on the file.
+constexpr tensor_row beside(std::string_view other, tensor_row row) {
+  row.with = other;
   return row;
 }
 

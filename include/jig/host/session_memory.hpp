@@ -15,7 +15,9 @@ struct session_options {
   u32 context = 0;   ///< tokens; 0: what the model was trained for
   u32 batch = 512;   ///< prompt tokens that are computed together
   u32 kv_type = 1;   ///< GGUF type id of the key/value memory: f32 0, f16 1, bf16 30, q8_0 8
-  u32 outputs = 1;   ///< logit rows of one decode
+  u32 outputs = 1;   ///< rows of logits or states of one decode
+  output_kind output = output_kind::logits;
+  pooling pool = pooling::none;  ///< of states
   u32 sequences = 1;
   u32 total_tokens = 0;  ///< of all sequences together; 0: context * sequences
   u32 page_tokens = 32;  ///< tokens per page of key/value memory
@@ -34,6 +36,8 @@ inline result<session_config> make_config(const session_options& o, const hparam
   c.total_tokens = o.total_tokens;
   c.page_tokens = std::min(c.context, o.page_tokens);
   c.kept_states = o.kept_states;
+  c.output = o.output;
+  c.pool = o.pool;
   if (c.context == 0) return fail(errc::bad_argument, "context").got(0);
   if (c.batch == 0) return fail(errc::bad_argument, "batch").got(0);
   if (c.outputs == 0) return fail(errc::bad_argument, "outputs").got(0);

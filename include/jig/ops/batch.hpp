@@ -32,6 +32,18 @@ struct sequence_view {
   u32 length = 0;              ///< cells in use, the batch's own tokens included
 };
 
+/// What a forward pass gives for the tokens that are wanted: logits, or hidden states.
+enum class output_kind : u8 { logits, states };
+
+/// How states become one vector per sequence; the numbers are those of the key pooling_type.
+enum class pooling : u8 {
+  none,  ///< a vector for each token that is wanted
+  mean,  ///< of all tokens of the sequence in the batch
+  cls,   ///< of the token that is wanted: the first of the sequence
+  last,  ///< the same: the last
+  rank,  ///< scores of a classification head, made of the wanted token's state or of the mean
+};
+
 /// The tokens of one forward pass. All arrays have n_tokens entries unless noted.
 struct batch {
   u32 n_tokens = 0;
@@ -46,6 +58,8 @@ struct batch {
   state_memory states = {};
   u32 context = 0;     ///< tokens that a sequence may have in this session
   bool causal = true;  ///< otherwise every token sees its whole sequence
+  output_kind output = output_kind::logits;
+  pooling pool = pooling::none;  ///< of states; with mean, one token of every sequence is wanted
 };
 
 }  // namespace jig

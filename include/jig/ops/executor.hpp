@@ -324,6 +324,13 @@ class executor {
     return out;
   }
 
+  /// For each wanted token the mean of the rows of x that belong to its sequence: [n_outputs, cols].
+  JIG_NOINLINE constexpr value average(const mat& x, const batch& b) {
+    value out = make(b.n_outputs, x.cols);
+    if (ok_) k_.average(threads_, x, b.sequence, b.output_rows, out);
+    return out;
+  }
+
  private:
   JIG_NOINLINE constexpr buffer take(u64 bytes) {
     const u64 offset = map_.take(bytes);

@@ -54,6 +54,7 @@ struct plan_kernels {
   constexpr void conv(const parallel&, const conv_args&, const batch&, const mat&, const mat&) {}
   constexpr void scan(const parallel&, const scan_args&, const batch&, const scan_inputs&, const mat&) {}
   constexpr void dot_groups(const parallel&, const mat&, const mat&, const mat&) {}
+  constexpr void average(const parallel&, const mat&, const u32*, const u32*, const mat&) {}
   constexpr void gather(const parallel&, const mat&, const u32*, const mat&) {}
 
  private:
@@ -66,13 +67,10 @@ struct plan_kernels {
 namespace detail {
 /// Bytes of the arena at the peak of a forward pass on kernels that compute nothing.
 template <class K, class Model>
-constexpr u64 dry_run(K& kernels, const Model& m, u32 n_tokens, u32 n_outputs, u32 threads) {
+constexpr u64 dry_run(K& kernels, const Model& m, const batch& b, u32 threads) {
   parallel width;
   width.threads = threads;
   executor<K> x(kernels, nullptr, ~u64{0} / 2, width);
-  batch b;
-  b.n_tokens = n_tokens;
-  b.n_outputs = n_outputs;
   { const value logits = Model::architecture::forward(x, m, b); }
   return x.ok() ? round_up(x.peak_bytes(), arena_map::alignment) : ~u64{0};
 }
@@ -81,20 +79,24 @@ constexpr u64 dry_run(K& kernels, const Model& m, u32 n_tokens, u32 n_outputs, u
 /// What Arch::forward needs for n_tokens tokens of which n_outputs give logits, on `threads` threads.
 template <class K, class Model>
 constexpr forward_plan plan_forward(const Model& m, u32 n_tokens, u32 n_outputs, u32 threads = 1) {
+  batch b;
+  b.n_tokens = n_tokens;
+  b.n_outputs = n_outputs;
   plan_kernels<K> kernels;
-  kernels.plan.arena_bytes = detail::dry_run(kernels, m, n_tokens, n_outputs, threads);
+  kernels.plan.arena_bytes = detail::dry_run(kernels, m, b, threads);
   return kernels.plan;
 }
 
-/// Its arena_bytes alone. Kernel sets that have a planning variant of themselves save the compilation of another
-/// forward pass.
+/// The arena_bytes alone, for a batch of this shape. Kernel sets that have a planning variant of themselves save the
+/// compilation of another forward pass.
 template <class K, class Model>
-constexpr u64 plan_arena(const Model& m, u32 n_tokens, u32 n_outputs, u32 threads = 1) {
+constexpr u64 plan_arena(const Model& m, const batch& b, u32 threads = 1) {
   if constexpr (requires { K::planning(); }) {
     K kernels = K::planning();
-    return detail::dry_run(kernels, m, n_tokens, n_outputs, threads);
+    return detail::dry_run(kernels, m, b, threads);
   } else {
-    return plan_forward<K>(m, n_tokens, n_outputs, threads).arena_bytes;
+    plan_kernels<K> kernels;
+    return detail::dry_run(kernels, m, b, threads);
   }
 }
 

@@ -226,6 +226,16 @@ struct reference_kernels {
     });
   }
 
+  /// out[r] = the mean of the rows t of x with group[t] == group[rows[r]].
+  void average(const parallel&, const mat& x, const u32* group, const u32* rows, const mat& out) const {
+    each(out, [&](u32 r, u32 c) {
+      f64 sum = 0.0, n = 0.0;
+      for (u32 t = 0; t < x.rows; ++t)
+        if (group[t] == group[rows[r]]) sum += f64(x.row(t)[c]), n += 1.0;
+      out.row(r)[c] = static_cast<f32>(sum / n);
+    });
+  }
+
   void gather(const parallel&, const mat& x, const u32* rows, const mat& out) const {
     each(out, [&](u32 t, u32 c) { out.row(t)[c] = x.row(rows[t])[c]; });
   }

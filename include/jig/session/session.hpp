@@ -25,11 +25,13 @@ struct session_config {
   u32 context = 512;     ///< tokens of the longest sequence
   u32 sequences = 1;     ///< sequences at a time
   u32 batch = 64;        ///< most tokens of one decode
-  u32 outputs = 1;       ///< most logit rows of one decode
+  u32 outputs = 1;       ///< most rows of logits or states of one decode
   u32 total_tokens = 0;  ///< tokens of all sequences together; 0: context * sequences
   u32 page_tokens = 32;  ///< tokens per page of key/value memory
   u32 kv_type = 1;       ///< GGUF type id of keys and values: f32 0, f16 1, bf16 30, q8_0 8
-  u32 kept_states = 0;   ///< recurrent states that a sequence can keep to return to, see session::keep_state
+  output_kind output = output_kind::logits;
+  pooling pool = pooling::none;  ///< of states
+  u32 kept_states = 0;           ///< recurrent states that a sequence can keep to return to, see session::keep_state
 
   constexpr page_config pages() const noexcept {
     const u64 total = total_tokens ? total_tokens : u64{context} * sequences;
@@ -58,8 +60,12 @@ struct session_plan {
 template <class K, class Model>
 constexpr session_plan plan_session(const Model& m, const session_config& c, u32 threads = 1) noexcept {
   session_plan p;
-  p.activation_bytes = plan_arena<K>(m, c.batch, c.outputs, threads);
-  const u64 one = plan_arena<K>(m, 1, 1, threads);
+  batch b;
+  b.output = c.output, b.pool = c.pool;
+  b.n_tokens = b.n_outputs = 1;
+  const u64 one = plan_arena<K>(m, b, threads);
+  b.n_tokens = c.batch, b.n_outputs = c.outputs;
+  p.activation_bytes = plan_arena<K>(m, b, threads);
   if (one > p.activation_bytes) p.activation_bytes = one;
   p.page_bytes = kv_bytes_per_token(m, c.kv_type) * c.page_tokens;
   p.kv_bytes = p.page_bytes * c.pages().n_pages;
@@ -73,7 +79,7 @@ constexpr session_plan plan_session(const Model& m, const session_config& c, u32
 struct batch_item {
   i32 token = 0;
   u32 sequence = 0;
-  bool output = false;  ///< whether its logits are wanted
+  bool output = false;  ///< whether its logits or state are wanted
 };
 
 class session {
@@ -138,13 +144,20 @@ class session {
   }
   u32 free_pages() const noexcept { return pages_.free_pages(); }
 
-  /// Appends the tokens to their sequences and computes: logits [wanted outputs, n_vocab], valid until the next call.
+  /// Appends the tokens to their sequences and computes: logits [wanted outputs, n_vocab], or states [wanted outputs,
+  /// n_embd], or scores [wanted outputs, n_labels], as configured; valid until the next call.
   /// All or nothing. Errors: bad_argument (more items or outputs than configured), bad_token, bad_sequence,
-  /// context_full, out_of_memory (memory smaller than planned; sequences with recurrent state are emptied then).
+  /// context_full, not_supported (logits of an encoder, scores without a head), out_of_memory (memory smaller than
+  /// planned; sequences with recurrent state are emptied then).
   template <class K, class Model>
   result<mat> decode(K& kernels, const Model& m, std::span<const batch_item> items,
                      const parallel& threads = {}) noexcept {
+    if constexpr (requires { Model::architecture::encodes; })
+      if (config_.output == output_kind::logits) return fail(errc::not_supported, "logits");
+    if (config_.pool == pooling::rank && !m.get(t::cls) && !m.get(t::cls_output))
+      return fail(errc::not_supported, "scores");
     JIG_TRY(batch b, append(items, m.hp().n_vocab));
+    b.causal = m.hp().causal;
     if constexpr (requires { Model::architecture::causal; }) b.causal = Model::architecture::causal;
     constexpr bool recurrent = requires { &Model::architecture::state; };
     if constexpr (recurrent) {
@@ -203,6 +216,7 @@ class session {
     b.sequences = views_;
     b.memory = memory_;
     b.context = config_.context;
+    b.output = config_.output, b.pool = config_.pool;
     return b;
   }
 

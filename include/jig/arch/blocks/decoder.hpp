@@ -5,6 +5,7 @@
 #include "jig/arch/blocks/attention.hpp"
 #include "jig/arch/blocks/feed_forward.hpp"
 #include "jig/arch/blocks/latent_attention.hpp"
+#include "jig/arch/blocks/states.hpp"
 
 namespace jig {
 
@@ -15,11 +16,15 @@ constexpr value embed(X& x, const decoder_spec& spec, const M& m, const batch& b
   value h = x.embed(m.get(t::token_embd).w, b);
   if (hp.embedding_scale != 0.0f) x.scale(h, hp.embedding_scale);
   if (spec.embedding_norm) h = normed(x, spec, hp, h, {});
-  if (const linear w = m.get(t::token_embd_norm); w && !spec.embedding_norm_last) h = normed(x, spec, hp, h, w);
+  if (weight w = m.get(t::token_types).w) {  // all text is of the first kind
+    w.rows = 1;
+    x.add(h, row_of(w, h.rows()));
+  }
   if (const linear w = m.get(t::position_embd)) {
     const value p = x.positions(w.w, b);
     x.add(h, p);
   }
+  if (const linear w = m.get(t::token_embd_norm); w && !spec.embedding_norm_last) h = normed(x, spec, hp, h, w);
   x.name("inp_embd", 0, h);
   return h;
 }
@@ -124,8 +129,7 @@ template <class X, class M>
 constexpr value logits(X& x, const decoder_spec& spec, const M& m, const batch& b, value h) {
   const hparams& hp = m.hp();
   h = x.outputs(h, b);
-  h = normed(x, spec, hp, h, spec.embedding_norm_last ? m.get(t::token_embd_norm) : m.get(t::output_norm));
-  x.name("result_norm", 0, h);
+  h = final_norm(x, spec, m, std::move(h));
   const linear output = m.get(t::output);
   value y = x.matmul(h, output ? output : m.get(t::token_embd));
   if (hp.logit_scale != 0.0f) x.scale(y, spec.logit_scale_divides ? 1.0f / hp.logit_scale : hp.logit_scale);
@@ -134,7 +138,19 @@ constexpr value logits(X& x, const decoder_spec& spec, const M& m, const batch& 
   return y;
 }
 
-/// A decoder around any stack of layers, layers(h, tables): token ids -> logits [n_outputs, n_vocab].
+/// The end of a model: logits, or what the batch asks for in their place. Models of fixed extents give logits only.
+template <class X, class M>
+constexpr value ending(X& x, const decoder_spec& spec, const M& m, const batch& b, value h) {
+  if constexpr (!gives_logits<M>) {
+    return states(x, spec, m, b, std::move(h));
+  } else {
+    if constexpr (!requires { M::fixed_extents; })
+      if (b.output == output_kind::states) return states(x, spec, m, b, std::move(h));
+    return logits(x, spec, m, b, std::move(h));
+  }
+}
+
+/// A model around any stack of layers, layers(h, tables): token ids -> logits [n_outputs, n_vocab], or see states().
 template <class X, class M, class F>
 constexpr value decoder_around(X& x, const decoder_spec& spec, const M& m, const batch& b, F&& layers) {
   value h = embed(x, spec, m, b);
@@ -142,7 +158,7 @@ constexpr value decoder_around(X& x, const decoder_spec& spec, const M& m, const
     const rope_tables tables = make_rope_tables(x, spec, m, b);
     layers(h, tables);
   }
-  return logits(x, spec, m, b, std::move(h));
+  return ending(x, spec, m, b, std::move(h));
 }
 
 /// A whole decoder with a feed-forward of its own, see decoder_layer: token ids -> logits [n_outputs, n_vocab].

@@ -29,7 +29,7 @@ constexpr value mlp(X& x, const decoder_spec& spec, const activation_args& act, 
 
 /// The activation of dense layers and shared experts, with its parameters.
 constexpr activation_args make_activation(const decoder_spec& spec, const hparams& hp, u32 il) {
-  activation_args a(spec.act, hp.clamp_shared[il]);
+  activation_args a(hp.act_silu ? activation::silu : spec.act, hp.clamp_shared[il]);
   if (spec.act == activation::xielu)
     a.alpha_n = hp.xielu_alpha_n[il], a.alpha_p = hp.xielu_alpha_p[il], a.beta = hp.xielu_beta[il],
     a.eps = hp.xielu_eps[il];

@@ -36,6 +36,8 @@ struct decoder_spec {
   activation attn_gate = activation::sigmoid;  ///< of the output gate, where the file has one
   bool route_before_attention = false;         ///< the router reads the layer's input
   bool logit_scale_divides = false;
+  bool scores_average = false;                     ///< scores are made of the average of all tokens, else of one's
+  activation score_activation = activation::tanh;  ///< between the matrices of a classification head
 };
 
 /// Windowed layers: all but every Period-th (the last of each period, or the first). The file's own period or its

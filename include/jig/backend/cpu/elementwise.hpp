@@ -142,6 +142,22 @@ void expand(const parallel& p, const mat& x, const mat& weights, const mat& out)
   });
 }
 
+/// out[r] = the mean of the rows t of x with group[t] == group[rows[r]]: [out.rows, cols]. Sums in f32, in order.
+template <class V>
+void average(const parallel& p, const mat& x, const u32* group, const u32* rows, const mat& out) noexcept {
+  each_row(p, out.rows, out.cols * (x.rows / (out.rows ? out.rows : 1) + 1), [&](u32 r) {
+    f32* y = out.row(r);
+    f32 n = 0.0f;
+    for (u32 t = 0; t < x.rows; ++t) {
+      if (group[t] != group[rows[r]]) continue;
+      if (n == 0.0f) std::memcpy(y, x.row(t), out.cols * sizeof(f32));
+      else transform<V>(y, x.row(t), out.cols, [](V a, V b) { return a + b; });
+      n += 1.0f;
+    }
+    transform<V>(y, out.cols, [part = V(1.0f / n)](V a) { return a * part; });
+  });
+}
+
 /// out[t] = x[rows[t]]: [out.rows, cols].
 inline void gather(const parallel& p, const mat& x, const u32* rows, const mat& out) noexcept {
   each_row(p, out.rows, out.cols, [&](u32 t) { std::memcpy(out.row(t), x.row(rows[t]), out.cols * sizeof(f32)); });

@@ -83,6 +83,9 @@ struct kernels : kernel_sizes<Quants> {
   void dot_groups(const parallel& p, const mat& a, const mat& b, const mat& out) const {
     cpu::dot_groups<V>(p, a, b, out);
   }
+  void average(const parallel& p, const mat& x, const u32* group, const u32* rows, const mat& out) const {
+    cpu::average<V>(p, x, group, rows, out);
+  }
   void gather(const parallel& p, const mat& x, const u32* rows, const mat& out) const { cpu::gather(p, x, rows, out); }
 };
 

@@ -49,6 +49,7 @@ constexpr kernel_table table_of(const char* name) noexcept {
       .conv = plain<&K::conv>::call,
       .scan = plain<&K::scan>::call,
       .dot_groups = plain<&K::dot_groups>::call,
+      .average = plain<&K::average>::call,
       .gather = plain<&K::gather>::call,
   };
 }

@@ -51,6 +51,7 @@ struct kernel_table {
   void (*conv)(const parallel&, const conv_args&, const batch&, const mat&, const mat&) = detail::nothing;
   void (*scan)(const parallel&, const scan_args&, const batch&, const scan_inputs&, const mat&) = detail::nothing;
   void (*dot_groups)(const parallel&, const mat&, const mat&, const mat&) = detail::nothing;
+  void (*average)(const parallel&, const mat&, const u32*, const u32*, const mat&) = detail::nothing;
   void (*gather)(const parallel&, const mat&, const u32*, const mat&) = detail::nothing;
 };
 
@@ -121,6 +122,9 @@ class dispatched_kernels : public kernel_sizes<Quants> {
     t_->scan(p, a, b, in, out);
   }
   void dot_groups(const parallel& p, const mat& a, const mat& b, const mat& out) const { t_->dot_groups(p, a, b, out); }
+  void average(const parallel& p, const mat& x, const u32* group, const u32* rows, const mat& out) const {
+    t_->average(p, x, group, rows, out);
+  }
   void gather(const parallel& p, const mat& x, const u32* rows, const mat& out) const { t_->gather(p, x, rows, out); }
 
  private:

@@ -24,6 +24,14 @@ inline constexpr hparams_member hparams_members[] = {
     {"n_vocab", &hparams::n_vocab},
     {"n_ctx_train", &hparams::n_ctx_train},
     {"n_embd", &hparams::n_embd},
+    {"causal", &hparams::causal},
+    {"pooling_type", &hparams::pooling_type},
+    {"n_token_types", &hparams::n_token_types},
+    {"n_labels", &hparams::n_labels},
+    {"dense_2_out", &hparams::dense_2_out},
+    {"dense_3_in", &hparams::dense_3_in},
+    {"activation_name", &hparams::activation_name},
+    {"act_silu", &hparams::act_silu},
     {"n_layer", &hparams::n_layer},
     {"n_ff", &hparams::n_ff},
     {"n_head", &hparams::n_head},
@@ -169,7 +177,8 @@ inline result<std::string> line_text(const hparams_member& e, std::span<const ke
   constexpr std::string_view scalings[] = {"none", "linear", "yarn", "longrope"};
   hparams d;
   switch (e.field.type()) {
-    case key_field::kind::number: return member_text(e.name, e.field.number(hp), e.field.number(d));
+    case key_field::kind::number:
+    case key_field::kind::count: return member_text(e.name, e.field.number(hp), e.field.number(d));
     case key_field::kind::real: return member_text(e.name, e.field.real(hp), e.field.real(d));
     case key_field::kind::flag: return member_text(e.name, e.field.flag(hp), e.field.flag(d));
     case key_field::kind::four: return member_text(e.name, e.field.four(hp), e.field.four(d));
