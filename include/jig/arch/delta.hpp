@@ -45,11 +45,10 @@ struct qwen35 : decoder_arch {
   static constexpr bool attends(const hparams& hp, u32 il) { return is_not_delta(hp, il); }
 
   template <class X, class M>
-  static constexpr value mix(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
-                             const rope_tables& tables) {
+  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
     // The heads of keys serve those of values by turns, in Qwen3-Next in a row.
     if (is_delta(m.hp(), il)) return delta_net(x, m, b, il, n, !requires { M::architecture::heads_in_row; });
-    return attention(x, spec, m, b, il, n, tables);
+    return attention(x, M::architecture::spec, m, b, il, n, tables);
   }
 };
 
@@ -145,10 +144,9 @@ struct kimi_linear : decoder_arch {
   static constexpr bool attends(const hparams& hp, u32 il) { return is_not_kda(hp, il); }
 
   template <class X, class M>
-  static constexpr value mix(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
-                             const rope_tables& tables) {
+  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
     if (is_kda(m.hp(), il)) return kimi_delta_attention(x, m, b, il, n);
-    return latent_attention(x, spec, m, b, il, n, tables);
+    return latent_attention(x, M::architecture::spec, m, b, il, n, tables);
   }
 };
 

@@ -37,9 +37,8 @@ struct lfm2 : decoder_arch {
   }
 
   template <class X, class M>
-  static constexpr value mix(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
-                             const rope_tables& tables) {
-    if (with_heads(m.hp(), il)) return attention(x, spec, m, b, il, n, tables);
+  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
+    if (with_heads(m.hp(), il)) return attention(x, M::architecture::spec, m, b, il, n, tables);
     const u32 width = m.hp().n_embd;
     const value all = x.matmul(n, m.get(in, il));
     const mat before = all.columns(0, width), after = all.columns(width, width), u = all.columns(2 * width, width);

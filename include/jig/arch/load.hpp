@@ -195,6 +195,8 @@ inline result<hparams> read_hparams(const arch_info& arch, const gguf::file_set&
     return fail(errc::inconsistent, key_name(arch.name, "expert_used_count").view()).got(hp.n_expert_used);
   JIG_CHECK(detail::check_expert_groups(arch.name, hp));
   if (arch.complete != nullptr) JIG_CHECK(arch.complete(hp));
+  if (hp.temperature_scale != 0.0f && hp.temperature_length == 0)
+    return fail(errc::inconsistent, key_name(arch.name, "attention.temperature_length").view()).got(0);
   return hp;
 }
 template <class Arch>

@@ -19,8 +19,7 @@ struct mamba : mixer_arch {
   static constexpr bool attends(const hparams&, u32) { return false; }
 
   template <class X, class M>
-  static constexpr value mix(X& x, const decoder_spec&, const M& m, const batch& b, u32 il, const mat& n,
-                             const rope_tables&) {
+  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables&) {
     return jig::mamba(x, m, b, il, n);
   }
 };
@@ -36,8 +35,7 @@ struct mamba2 : mixer_arch {
   static constexpr bool attends(const hparams&, u32) { return false; }
 
   template <class X, class M>
-  static constexpr value mix(X& x, const decoder_spec&, const M& m, const batch& b, u32 il, const mat& n,
-                             const rope_tables&) {
+  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables&) {
     return jig::mamba2(x, m, b, il, n);
   }
 };
@@ -56,10 +54,9 @@ struct jamba : decoder_arch {
   }
 
   template <class X, class M>
-  static constexpr value mix(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
-                             const rope_tables& tables) {
+  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
     if (without_heads(m.hp(), il)) return jig::mamba(x, m, b, il, n);
-    return attention(x, spec, m, b, il, n, tables);
+    return attention(x, M::architecture::spec, m, b, il, n, tables);
   }
 };
 
@@ -77,9 +74,8 @@ struct falcon_h1 : decoder_arch {
   static constexpr recurrent_state state(const hparams& hp, u32) { return mamba_state(hp); }
 
   template <class X, class M>
-  static constexpr value mix(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
-                             const rope_tables& tables) {
-    value a = attention(x, spec, m, b, il, n, tables);
+  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
+    value a = attention(x, M::architecture::spec, m, b, il, n, tables);
     const value s = jig::mamba2(x, m, b, il, n);
     x.add(a, s);
     return a;
@@ -103,10 +99,9 @@ struct granitehybrid : decoder_arch {
   static constexpr recurrent_state state(const hparams& hp, u32 il) { return jamba::state(hp, il); }
 
   template <class X, class M>
-  static constexpr value mix(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
-                             const rope_tables& tables) {
+  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
     if (without_heads(m.hp(), il)) return jig::mamba2(x, m, b, il, n);
-    return attention(x, spec, m, b, il, n, tables);
+    return attention(x, M::architecture::spec, m, b, il, n, tables);
   }
 };
 
@@ -129,11 +124,10 @@ struct nemotron_h : mixer_arch {
   }
 
   template <class X, class M>
-  static constexpr value mix(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
-                             const rope_tables& tables) {
+  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
     if (is_recurrent(m.hp(), il)) return jig::mamba2(x, m, b, il, n);
-    if (is_attention(m.hp(), il)) return attention(x, spec, m, b, il, n, tables);
-    return feed_forward(x, spec, m, il, n, {});
+    if (is_attention(m.hp(), il)) return attention(x, M::architecture::spec, m, b, il, n, tables);
+    return feed_forward(x, M::architecture::spec, m, il, n, {});
   }
 };
 
@@ -165,14 +159,13 @@ struct nemotron_h_moe : nemotron_h {
   static result<void> complete(hparams& hp) noexcept { return complete_mamba2(name, hp); }
 
   template <class X, class M>
-  static constexpr value mix(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
-                             const rope_tables& tables) {
-    if (!is_ffn(m.hp(), il)) return nemotron_h::mix(x, spec, m, b, il, n, tables);
-    if (!m.get(down, il)) return mixture(x, spec, m, il, n, {});
+  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
+    if (!is_ffn(m.hp(), il)) return nemotron_h::mix(x, m, b, il, n, tables);
+    if (!m.get(down, il)) return mixture(x, M::architecture::spec, m, il, n, {});
     const value scores = x.matmul(n, m.get(t::ffn_gate_inp, il)), low = x.matmul(n, m.get(down, il));
-    const value chosen = routed_experts(x, spec, m, il, low, scores);
+    const value chosen = routed_experts(x, M::architecture::spec, m, il, low, scores);
     value y = x.matmul(chosen, m.get(up, il));
-    const value shared = shared_experts(x, spec, m, il, n);
+    const value shared = shared_experts(x, M::architecture::spec, m, il, n);
     x.add(y, shared);
     return y;
   }
@@ -215,9 +208,8 @@ struct plamo2 : decoder_arch {
   static constexpr recurrent_state state(const hparams& hp, u32 il) { return jamba::state(hp, il); }
 
   template <class X, class M>
-  static constexpr value mix(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
-                             const rope_tables& tables) {
-    if (with_heads(m.hp(), il)) return attention(x, spec, m, b, il, n, tables);
+  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
+    if (with_heads(m.hp(), il)) return attention(x, M::architecture::spec, m, b, il, n, tables);
     return mamba_heads(x, m, b, il, n);
   }
 

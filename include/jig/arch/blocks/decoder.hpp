@@ -81,8 +81,8 @@ constexpr void add_branch(X& x, const decoder_spec& spec, const hparams& hp, con
 template <class X, class M>
 constexpr value mix(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
                     const rope_tables& tables) {
-  if constexpr (requires { M::architecture::mix(x, spec, m, b, il, n, tables); })
-    return M::architecture::mix(x, spec, m, b, il, n, tables);
+  if constexpr (requires { M::architecture::mix(x, m, b, il, n, tables); })
+    return M::architecture::mix(x, m, b, il, n, tables);
   else if constexpr (has_latent_attention<M>) return latent_attention(x, spec, m, b, il, n, tables);
   else return attention(x, spec, m, b, il, n, tables);
 }
