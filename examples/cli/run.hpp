@@ -1,14 +1,13 @@
 #pragma once
 // What jig-cli does with its settings: load, stream the continuation to standard output, report on standard error.
 
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <string>
 
 #include "interrupt.hpp"
 #include "jig/host/compiled.hpp"
-#include "jig/host/error_text.hpp"
+#include "jig/host/console.hpp"
 #include "jig/host/escapes.hpp"
 #include "jig/host/progress.hpp"
 #include "jig/host/read_text.hpp"
@@ -21,12 +20,12 @@
 namespace jig::cli {
 
 using any_model = host::compiled_model;
+using host::note, host::output;
 using clock = std::chrono::steady_clock;
 
 inline constexpr int failed = 1, wrong_usage = 2;
 
 inline f64 seconds_since(clock::time_point start) { return std::chrono::duration<f64>(clock::now() - start).count(); }
-inline void note(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
 inline bool on_terminal() {
 #if JIG_HAS_MMAP
   return ::isatty(STDERR_FILENO) == 1;
@@ -37,32 +36,10 @@ inline bool on_terminal() {
 
 /// Prints an error with what to do about it; the exit status.
 inline int report(const error& e, const std::string& subject = {}) {
-  const std::string hint = e.code == errc::out_of_memory ? "; choose a smaller -c or -b, or -ctk q8_0 -ctv q8_0" : "";
-  note(fmt::format("error: {}{}{}{}", subject, subject.empty() ? "" : ": ", host::to_string(e), hint));
+  host::report(e, subject,
+               e.code == errc::out_of_memory ? "; choose a smaller -c or -b, or -ctk q8_0 -ctv q8_0" : "");
   return failed;
 }
-
-/// Standard output, flushed piece by piece. A reader that went away is not an error, a full disk is.
-class output {
- public:
-  /// False if nothing more can be written; see gone() and failure().
-  bool write(std::string_view s) {
-    if (s.empty()) return true;
-    errno = 0;
-    last_ = s.back();
-    if (std::fwrite(s.data(), 1, s.size(), stdout) == s.size() && std::fflush(stdout) == 0) return true;
-    reason_ = errno != 0 ? errno : EIO;
-    return false;
-  }
-  /// Ends the last line.
-  bool end() { return last_ == '\n' || write("\n"); }
-  bool gone() const noexcept { return reason_ == EPIPE; }
-  error failure() const { return host::detail::file_error(errc::cannot_write, "standard output", reason_); }
-
- private:
-  char last_ = '\n';
-  int reason_ = 0;
-};
 
 /// The instruction set of a kernel set.
 template <class K>

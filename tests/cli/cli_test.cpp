@@ -152,7 +152,7 @@ TEST_CASE("jig-cli: errors while running are one line and status 1") {
   check_error({"-m", JIG_MODELS "/demo/README.md", "-p", "x"}, "not a GGUF file");
   check_error({"-f", "/nowhere.txt"}, "cannot open the file");
   check_error({"-p", ""}, "the prompt is empty");
-  check_error({"-c", "2000000000", "-ctk", "f32", "-ctv", "f32"}, "not enough memory: key/value memory",
+  check_error({"-c", "2000000000", "-ctk", "f32", "-ctv", "f32"}, "not enough memory: keys, values and states",
               {"ASAN_OPTIONS=allocator_may_return_null=1"});
   check_error({}, "unknown name of an instruction set: nonsense", {"JIG_ISA=nonsense"});
 }

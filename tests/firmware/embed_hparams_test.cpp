@@ -11,7 +11,8 @@ namespace {
 /// Gives the member of a key a value that is nobody's default.
 void change(const key_field& field, hparams& hp) {
   switch (field.type()) {
-    case key_field::kind::number: field.number(hp) += 3; break;
+    case key_field::kind::number:
+    case key_field::kind::count: field.number(hp) += 3; break;
     case key_field::kind::real: field.real(hp) += 0.75f; break;
     case key_field::kind::flag: field.flag(hp) = !field.flag(hp); break;
     case key_field::kind::four: field.four(hp) = {1, 2, 3, 4}; break;

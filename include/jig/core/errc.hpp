@@ -60,7 +60,7 @@ namespace jig {
   X(bad_token, "a token id is outside the vocabulary")                                                  \
   X(bad_sequence, "unknown sequence, or no free sequence")                                              \
   X(bad_argument, "an argument is out of range")                                                        \
-  X(not_supported, "not supported by this kind of memory or backend")                                   \
+  X(not_supported, "not supported by this model, kind of memory or backend")                                 \
   X(unknown_isa, "unknown name of an instruction set")                                                  \
   X(missing_isa, "this machine or this program lacks the instruction set")                              \
   /* host */                                                                                            \

@@ -97,6 +97,26 @@ class embedder {
   std::vector<batch_item> items_;
 };
 
+/// The ids of a query and a text as rerankers read them: BOS, query, EOS, SEP, text, EOS, as far as the vocabulary puts
+/// such tokens in by itself. Errors: those of vocab::tokenize.
+inline result<std::vector<i32>> rerank_ids(const vocab& v, std::string_view query, std::string_view text) {
+  const special_ids& ids = v.view().ids;
+  const vocab_flags& flags = v.view().flags;
+  std::vector<i32> out;
+  const auto put = [&](bool wanted, i32 id) {
+    if (wanted && id >= 0) out.push_back(id);
+  };
+  put(flags.add_bos, ids.bos);
+  const std::string_view parts[] = {query, text};
+  for (int i = 0; i < 2; ++i) {
+    JIG_TRY(const std::vector<i32> own, v.tokenize(parts[i]));
+    out.insert(out.end(), own.begin(), own.end());
+    put(flags.add_eos, ids.eos);
+    put(flags.add_sep && i == 0, ids.sep);
+  }
+  return out;
+}
+
 /// v / |v|; a vector of zeros stays.
 inline void normalize(std::span<f32> v) noexcept {
   f64 square = 0.0;

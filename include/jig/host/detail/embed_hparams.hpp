@@ -186,8 +186,8 @@ inline result<std::string> line_text(const hparams_member& e, std::span<const ke
     case key_field::kind::reals: return layers_text<f32>(e, &key_field::reals, keys, hp);
     case key_field::kind::text: break;
   }
-  // The only text is the scaling's name, which serves to find its kind: the next member.
-  if (hp.scaling == d.scaling) return std::string();
+  // Texts serve to find kinds. That of the scaling is the next member; the activation's is a member of its own.
+  if (std::string_view(e.name) != "rope_scaling_name" || hp.scaling == d.scaling) return std::string();
   return fmt::format("      .scaling = jig::rope_scaling::{},\n", scalings[static_cast<usize>(hp.scaling)]);
 }
 
