@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes docs/architectures.md from the headers of include/jig/arch and the kit in tests/data/archs.
+"""Writes docs/architectures.md and include/jig/arch/headers.hpp from the headers of include/jig/arch and the kit in
+tests/data/archs.
 
-    python3 cmake/make_architectures.py            writes the file
-    python3 cmake/make_architectures.py --check    fails if the file is not what would be written
+    python3 cmake/make_architectures.py            writes the files
+    python3 cmake/make_architectures.py --check    fails if a file is not what would be written
 """
 import json
 import pathlib
@@ -55,7 +56,7 @@ def blocks(struct, seen=()):
 kit = {}
 for path in sorted((root / "tests/data/archs").glob("*.json")):
     description = json.loads(path.read_text())
-    if "logits" in description:
+    if "logits" in description or "embedding" in description:
         kit.setdefault(description["architecture"], []).append(f"{path.stem} ({description['tolerance']:g})")
 
 lines = ["""# Architectures
@@ -66,7 +67,7 @@ A family is a struct of tables in `include/jig/arch/`: its keys, its tensors, a 
 tensors do not show, and only rarely a forward pass of its own. Lines are those of the struct; a family that adds
 nothing to a relative inherits its tables. Building blocks are groups of tensors; each has its code in
 `include/jig/arch/blocks/`. The last column names the kit's models of the family, each with the tolerance (NMSE of the
-logits) that the tests hold it to, on the reference executor and on the CPU's kernels.
+logits or of the vector) that the tests hold it to, on the reference executor and on the CPU's kernels.
 
 | family | header | lines | building blocks | kit |
 | --- | --- | --: | --- | --- |"""]
@@ -81,13 +82,42 @@ left = sorted(n for n in kit if n not in known)
 covered = sum(len(v) for k, v in kit.items() if k in known)
 summary = f"""{len(order)} families, {covered} models of the kit. Median length of a family:
 {statistics.median(sizes):g} lines, the longest {max(sizes)}."""
-missing = f"""Not written yet, of those in the kit that give logits: {', '.join(left)}. Encoders are not written yet
-either. Loading a file of one of these is the error `unknown_architecture`, which lists what the program has."""
+missing = f"""Not written yet, of those in the kit: {', '.join(left)}. Loading a file of one of these is the error
+`unknown_architecture`, which lists what the program has; a program that was built without a family of the table is told
+the header that adds it."""
 lines += ["", textwrap.fill(summary, 120), "", textwrap.fill(missing, 120), ""]
-text = "\n".join(lines)
-target = root / "docs/architectures.md"
-if "--check" in sys.argv:
-    if not target.exists() or target.read_text() != text:
-        sys.exit("docs/architectures.md is not up to date: run python3 cmake/make_architectures.py")
-else:
-    target.write_text(text)
+
+header = """#pragma once
+// Which header of jig/arch/ has which architecture: for programs that meet a file whose architecture they were not
+// built with. Made by cmake/make_architectures.py; do not edit.
+
+#include <string_view>
+
+namespace jig {
+
+/// An architecture by its name in files, and its header without ".hpp".
+struct known_header {
+  std::string_view name, header;
+};
+inline constexpr known_header known_headers[] = {
+"""
+for struct in order:
+    name, _, _, file = structs[struct]
+    header += f'    {{"{name}", "{file.removesuffix(".hpp")}"}},\n'
+header += """};
+
+/// The header of an architecture, empty if jig does not have it.
+constexpr std::string_view header_of(std::string_view name) noexcept {
+  for (const known_header& k : known_headers)
+    if (k.name == name) return k.header;
+  return {};
+}
+
+}  // namespace jig
+"""
+
+for target, text in ((root / "docs/architectures.md", "\n".join(lines)), (root / "include/jig/arch/headers.hpp", header)):
+    if "--check" not in sys.argv:
+        target.write_text(text)
+    elif not target.exists() or target.read_text() != text:
+        sys.exit(f"{target.relative_to(root)} is not up to date: run python3 cmake/make_architectures.py")

@@ -59,7 +59,7 @@ TEST_CASE("memory plan: errors are those of a run") {
   CHECK(plan_memory<demo::model>(demo::path, {.batch = 0}).error().name() == "batch");
   const auto other = plan_memory<jig::model<arch::qwen2, quants<q8_0, float>>>(demo::path);
   CHECK(other.error().code == errc::unknown_architecture);
-  CHECK(other.error().name() == "llama (built in: qwen2)");
+  CHECK(other.error().name() == "llama (jig/arch/llama.hpp adds it; built in: qwen2)");
 }
 
 TEST_CASE("session: options that cannot be are named") {

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "jig/arch/all.hpp"
+#include "jig/arch/headers.hpp"
 #include "jig/arch/load.hpp"
 #include "jig/gguf/data_order.hpp"
 #include "jig/host/model_file.hpp"
@@ -41,11 +42,14 @@ inline std::string names_of(std::span<const arch_info> infos) {
 }
 
 /// The architecture of a file among those of a program.
-/// Errors: missing_key, unknown_architecture (the file's, and those that this program has).
+/// Errors: missing_key, unknown_architecture (the file's; the header that adds it, if there is one; and those that this
+/// program has).
 inline result<const arch_info*> find_architecture(std::span<const arch_info> infos, const gguf::file_set& file) {
   JIG_TRY(const std::string_view name, file.get<std::string_view>("general.architecture"));
   if (const arch_info* info = find_arch(infos, name)) return info;
-  return fail(errc::unknown_architecture, std::string(name) + " (built in: " + names_of(infos) + ")");
+  const std::string_view header = header_of(name);
+  const std::string hint = header.empty() ? "" : "jig/arch/" + std::string(header) + ".hpp adds it; ";
+  return fail(errc::unknown_architecture, std::string(name) + " (" + hint + "built in: " + names_of(infos) + ")");
 }
 
 /// Brings the pages of all tensors into memory.
