@@ -8,6 +8,8 @@
 #include "jig/arch/diffusion.hpp"
 #include "jig/arch/falcon.hpp"
 #include "jig/arch/gemma.hpp"
+#include "jig/arch/gemma3n.hpp"
+#include "jig/arch/gemma4.hpp"
 #include "jig/arch/glm.hpp"
 #include "jig/arch/gpt2.hpp"
 #include "jig/arch/gpt_oss.hpp"
@@ -57,7 +59,8 @@ struct all_archs : archs<
     arch::rwkv6, arch::rwkv6qwen2, arch::rwkv7, arch::arwkv7,
     arch::qwen35, arch::qwen35moe, arch::qwen3next, arch::kimi_linear, arch::bailingmoe3,
     arch::bert, arch::nomic_bert, arch::nomic_bert_moe, arch::jina_bert_v2, arch::jina_bert_v3,
-    arch::modern_bert, arch::neo_bert, arch::eurobert, arch::llama_embed, arch::gemma_embedding> {};
+    arch::modern_bert, arch::neo_bert, arch::eurobert, arch::llama_embed, arch::gemma_embedding,
+    arch::gemma3n, arch::gemma4> {};
 // clang-format on
 
 }  // namespace jig

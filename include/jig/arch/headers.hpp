@@ -140,6 +140,8 @@ inline constexpr known_header known_headers[] = {
     {"eurobert", "bert"},
     {"llama-embed", "bert"},
     {"gemma-embedding", "bert"},
+    {"gemma3n", "gemma3n"},
+    {"gemma4", "gemma4"},
 };
 
 /// The header of an architecture, empty if jig does not have it.

@@ -58,6 +58,7 @@ struct hparams {
   per_layer<u32> n_head_kv = {};
   u32 dim_k = 0;  ///< head size of queries and keys
   u32 dim_v = 0;  ///< head size of values
+  u32 dim_k_window = 0, dim_v_window = 0;  ///< head sizes in windowed layers (of window_pattern), 0: as the others
   f32 norm_eps = 0.0f;
 
   u32 n_rot = 0;  ///< rotated values per head
@@ -94,6 +95,11 @@ struct hparams {
   u32 n_lora_q = 0, n_lora_kv = 0;     ///< widths of what queries, and keys and values, are made from; 0: no such step
   u32 dim_k_head = 0, dim_v_head = 0;  ///< head sizes before absorption; dim_k and dim_v are those of the memory
   bool values_in_keys = false;         ///< the memory holds the shared vector and the rotated key, once for all heads
+
+  u32 n_shared_kv = 0;    ///< so many layers at the end attend to keys and values of earlier ones
+  u32 n_layer_input = 0;  ///< width of inputs that each layer has of its own
+  u32 n_altup = 1;        ///< hidden states side by side
+  per_layer<f32> sparsity = {};  ///< standard deviations above the mean below which activations are 0; 0: none
 
   u32 n_loops = 1;              ///< the layers run so often, each time with memory of their own
   bool skip_loop_norm = false;  ///< the final norm does not stand between loops
@@ -146,8 +152,15 @@ struct hparams {
   f32 expert_group_scale = 0.0f;
   u32 n_latent_expert = 0;  ///< width of the space that experts work in, 0: n_embd
 
-  /// Width of the values in memory.
-  constexpr u32 stored_dim_v() const noexcept { return values_in_keys ? 0 : dim_v; }
+  /// Head sizes of layer il.
+  constexpr u32 head_k(u32 il) const noexcept {
+    return dim_k_window != 0 && window_pattern[il] != 0 ? dim_k_window : dim_k;
+  }
+  constexpr u32 head_v(u32 il) const noexcept {
+    return dim_v_window != 0 && window_pattern[il] != 0 ? dim_v_window : dim_v;
+  }
+  /// Width of layer il's values in memory.
+  constexpr u32 stored_dim_v(u32 il) const noexcept { return values_in_keys ? 0 : head_v(il); }
 };
 
 /// The rope parameters that follow from the file; `factors` is the model's rope_freqs tensor or absent.

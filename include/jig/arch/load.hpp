@@ -238,7 +238,7 @@ result<void> for_each_tensor(const arch_info& arch, const hparams& hp, F&& f) no
         JIG_CHECK(f(expected_tensor{row, il, bias_name.view(), bias_shape, ++slot,
                                     must && row.with_bias == bias::required, true}));
       }
-      if (row.is_matrix()) {
+      if (row.has_scale()) {
         const tensor_shape scale_shape = {row.shape[2] ? shape[2] : 1, 1, 1, 1};
         const name_text scale_name = tensor_name(row.name, il, ".scale");
         JIG_CHECK(f(expected_tensor{row, il, scale_name.view(), scale_shape, ++slot, false, true}));

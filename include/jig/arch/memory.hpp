@@ -34,7 +34,7 @@ constexpr u64 kv_bytes_in(const M& m, u32 type, u32 n) noexcept {
   const hparams& hp = m.hp();
   u64 bytes = 0;
   for (u32 il = 0; il < n; ++il)
-    if (attends(m, il)) bytes += kv_token_bytes(type, hp.n_head_kv[il], hp.dim_k, hp.stored_dim_v());
+    if (attends(m, il)) bytes += kv_token_bytes(type, hp.n_head_kv[il], hp.head_k(il), hp.stored_dim_v(il));
   return bytes;
 }
 

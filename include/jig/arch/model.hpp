@@ -95,7 +95,7 @@ class bound_model {
       const weight* s = slots + first + il * step;
       linear out{s[0], {}, {}};
       if constexpr (row.with_bias != bias::none) out.bias = s[1];
-      if constexpr (row.is_matrix()) out.scale = s[row.slots() - 1];
+      if constexpr (row.has_scale()) out.scale = s[row.slots() - 1];
       return out;
     }
   }

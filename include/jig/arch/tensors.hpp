@@ -90,11 +90,11 @@ namespace d {
 constexpr u64 one(const hparams&, u32) { return 1; }
 constexpr u64 vocab(const hparams& hp, u32) { return hp.n_vocab; }
 constexpr u64 embd(const hparams& hp, u32) { return hp.n_embd; }
-constexpr u64 q(const hparams& hp, u32 il) { return u64{hp.n_head[il]} * hp.dim_k; }
-constexpr u64 k(const hparams& hp, u32 il) { return u64{hp.n_head_kv[il]} * hp.dim_k; }
-constexpr u64 v(const hparams& hp, u32 il) { return u64{hp.n_head_kv[il]} * hp.dim_v; }
+constexpr u64 q(const hparams& hp, u32 il) { return u64{hp.n_head[il]} * hp.head_k(il); }
+constexpr u64 k(const hparams& hp, u32 il) { return u64{hp.n_head_kv[il]} * hp.head_k(il); }
+constexpr u64 v(const hparams& hp, u32 il) { return u64{hp.n_head_kv[il]} * hp.head_v(il); }
 constexpr u64 qkv(const hparams& hp, u32 il) { return q(hp, il) + k(hp, il) + v(hp, il); }
-constexpr u64 attn_out(const hparams& hp, u32 il) { return u64{hp.n_head[il]} * hp.dim_v; }
+constexpr u64 attn_out(const hparams& hp, u32 il) { return u64{hp.n_head[il]} * hp.head_v(il); }
 constexpr u64 ff(const hparams& hp, u32 il) { return hp.n_ff[il]; }
 constexpr u64 ff_twice(const hparams& hp, u32 il) { return u64{2} * hp.n_ff[il]; }
 constexpr u64 expert(const hparams& hp, u32) { return hp.n_expert; }
@@ -103,7 +103,7 @@ constexpr u64 ff_shared(const hparams& hp, u32 il) {
   return hp.n_ff_shared ? hp.n_ff_shared : ff_expert(hp, il) * (hp.n_expert_shared ? hp.n_expert_shared : 1);
 }
 constexpr u64 ff_shared_twice(const hparams& hp, u32 il) { return 2 * ff_shared(hp, il); }
-constexpr u64 head_k(const hparams& hp, u32) { return hp.dim_k; }
+constexpr u64 head_k(const hparams& hp, u32 il) { return hp.head_k(il); }
 constexpr u64 head(const hparams& hp, u32 il) { return hp.n_head[il]; }
 constexpr u64 head_kv(const hparams& hp, u32 il) { return hp.n_head_kv[il]; }
 constexpr u64 token_types(const hparams& hp, u32) { return hp.n_token_types; }
@@ -117,6 +117,7 @@ constexpr bool is_moe(const hparams& hp, u32 il) {
   return hp.n_expert != 0 && il >= hp.n_dense_first && (hp.moe_step <= 1 || (il + 1) % hp.moe_step == 0);
 }
 constexpr bool is_dense(const hparams& hp, u32 il) { return !is_moe(hp, il); }
+constexpr bool has_experts(const hparams& hp, u32) { return hp.n_expert != 0; }
 constexpr bool has_shared(const hparams& hp, u32 il) {
   return is_moe(hp, il) && (hp.n_ff_shared != 0 || hp.n_expert_shared != 0);
 }
@@ -134,11 +135,13 @@ struct tensor_row {
   std::string_view with = {};           ///< absent unless this tensor is there
   std::string_view ending = ".weight";  ///< of the tensor itself in the file
   bool plain_numbers = false;           ///< f32 values that no product reads, whatever the shape
+  bool with_scale = true;               ///< a matrix may have a scale
 
   constexpr bool per_layer() const noexcept { return name.find("{}") != name.npos; }
   /// Read by matrix products: may be quantised and have a scale.
   constexpr bool is_matrix() const noexcept { return shape[1] != nullptr && !plain_numbers; }
-  constexpr u32 slots() const noexcept { return 1 + (with_bias != bias::none) + is_matrix(); }
+  constexpr bool has_scale() const noexcept { return is_matrix() && with_scale; }
+  constexpr u32 slots() const noexcept { return 1 + (with_bias != bias::none) + has_scale(); }
 };
 
 /// A row of f32 numbers that no product reads, whatever the shape.
@@ -148,9 +151,21 @@ constexpr tensor_row numbers(std::string_view name, std::array<dim_fn, 4> shape,
   return {name, shape, b, presence, when, {}, {}, ending, true};
 }
 
+/// A row of a matrix, or of stacked ones, in the layers that `when` names.
+constexpr tensor_row matrix(std::string_view name, std::array<dim_fn, 4> shape, layer_test when = nullptr,
+                            need presence = need::required, bias b = bias::none) {
+  return {name, shape, b, presence, when};
+}
+
 /// The row, absent if another tensor is there instead.
 constexpr tensor_row unless(std::string_view other, tensor_row row) {
   row.unless = other;
+  return row;
+}
+
+/// The row of a matrix whose ".scale", if there is one, is something else.
+constexpr tensor_row unscaled(tensor_row row) {
+  row.with_scale = false;
   return row;
 }
 

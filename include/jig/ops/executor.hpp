@@ -188,6 +188,15 @@ class executor {
     return out;
   }
 
+  /// Attends to keys and values that another layer has stored for the batch, see args.page_offset:
+  /// [tokens, n_head * dim_v].
+  JIG_NOINLINE constexpr value attend_again(const mat& q, const attend_args& args, const batch& b) {
+    value out = make(b.n_tokens, args.n_head * args.dim_v);
+    buffer scratch = take(K::attend_scratch_bytes(args, threads_.threads));
+    if (ok_) k_.attend(threads_, args, b, q, scratch.data(), out);
+    return out;
+  }
+
   /// The convolution of x ([tokens, cols]) over time, see conv_args; updates the sequences' states.
   JIG_NOINLINE constexpr value conv(const mat& x, const conv_args& args, const batch& b) {
     value out = make(x.rows, x.cols);
@@ -313,6 +322,13 @@ class executor {
     value y = matmul_experts(g.columns(0, inner), down, ids, 1, slots);
     g = value();
     value out = make(x.rows, y.cols());
+    if (ok_) k_.combine(threads_, y, weights, out);
+    return out;
+  }
+
+  /// out[t] = sum_j weights[t][j] * y[t * n + j] for weights [rows, n]: [rows, y.cols].
+  JIG_NOINLINE constexpr value combine(const mat& y, const mat& weights) {
+    value out = make(weights.rows, y.cols);
     if (ok_) k_.combine(threads_, y, weights, out);
     return out;
   }

@@ -75,7 +75,7 @@ constexpr qkv project_qkv(X& x, const M& m, u32 il, const mat& n) {
 template <class M>
 constexpr attend_args make_attend_args(const decoder_spec& spec, const M& m, const batch& b, u32 il) {
   const hparams& hp = m.hp();
-  attend_args a{.n_head = hp.n_head[il], .n_head_kv = hp.n_head_kv[il], .dim_k = hp.dim_k, .dim_v = hp.dim_v};
+  attend_args a{.n_head = hp.n_head[il], .n_head_kv = hp.n_head_kv[il], .dim_k = hp.head_k(il), .dim_v = hp.head_v(il)};
   a.values_in_keys = hp.values_in_keys;
   a.page_offset = kv_page_offset(m, b.memory, il);
   a.scale = hp.attn_scale != 0.0f ? hp.attn_scale : inverse_sqrt(hp.dim_k);
