@@ -86,6 +86,28 @@ TEST_CASE("architectures: two sequences interleaved in one batch give what each 
   }
 }
 
+TEST_CASE("architectures: a sequence saved half-way goes on elsewhere as if nothing had happened") {
+  for (const std::string& name : kit_models()) {
+    CAPTURE(name);
+    const kit::json d = kit::load(JIG_TEST_DATA "/archs/" + name + ".json");
+    if (d["mode"] != "decoder") continue;
+    const auto tokens = d["tokens"].get<std::vector<i32>>();
+    const std::vector<u8> file = kit::materialize(d);
+    const auto m = load_model(file);
+    const std::vector<i32> first(tokens.begin(), tokens.begin() + 13), second(tokens.begin() + 13, tokens.end());
+    test_session whole(m), s(m), other(m, reference_kernel_set(), 2);
+    whole.decode(0, first);
+    s.decode(0, first);
+    const auto bytes = s.whole().save(first);
+    REQUIRE(bytes);
+    other.decode(0, {7, 8, 9});
+    const auto ids = other.whole().restore(*bytes, 1);
+    REQUIRE_MESSAGE(ids, host::to_string(ids.error()));
+    CHECK(*ids == first);
+    CHECK(difference(whole.decode(0, second), other.decode(1, second)) < 1e-10);
+  }
+}
+
 TEST_CASE("architectures: truncating to a position and decoding again gives the same logits; forks are independent") {
   for (const std::string& name : kit_models()) {
     CAPTURE(name);

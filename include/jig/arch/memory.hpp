@@ -28,6 +28,25 @@ constexpr bool attends(const M& m, u32 il) noexcept {
   else return true;
 }
 
+/// The rows of one layer's keys or values in a page: where they begin, and what a token takes of them.
+struct kv_part {
+  u64 offset = 0, bytes = 0;
+};
+
+/// Calls f(kv_part) for every layer's keys and then its values, in the order in which they lie in a page.
+template <class M, class F>
+constexpr void each_kv_part(const M& m, const kv_memory& memory, F&& f) noexcept {
+  const hparams& hp = m.hp();
+  u64 at = 0;
+  for (u32 loop = 0; loop < hp.n_loops; ++loop)
+    for (u32 il = 0; il < hp.n_layer; ++il)
+      for (const u32 dim : {hp.head_k(il), hp.stored_dim_v(il)}) {
+        const u64 bytes = attends(m, il) ? hp.n_head_kv[il] * kv_row_bytes(memory.type, dim) : 0;
+        if (bytes != 0) f(kv_part{at, bytes});
+        at += bytes * memory.page_tokens;
+      }
+}
+
 /// Bytes of keys and values that one token takes in the first n layers, for elements of this type.
 template <class M>
 constexpr u64 kv_bytes_in(const M& m, u32 type, u32 n) noexcept {

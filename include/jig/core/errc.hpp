@@ -56,6 +56,7 @@ namespace jig {
   X(out_of_memory, "not enough memory")                                                                 \
   X(buffer_too_small, "the caller's buffer is too small")                                               \
   X(context_full, "the context is full")                                                                \
+  X(bad_state, "a saved sequence is damaged or does not belong here")                                  \
   X(state_not_kept, "the recurrent state at this length was not kept")                                  \
   X(bad_token, "a token id is outside the vocabulary")                                                  \
   X(bad_sequence, "unknown sequence, or no free sequence")                                              \

@@ -14,6 +14,7 @@
 #include "jig/arch/headers.hpp"
 #include "jig/arch/load.hpp"
 #include "jig/gguf/data_order.hpp"
+#include "jig/gguf/sha256.hpp"
 #include "jig/host/model_file.hpp"
 #include "jig/host/pool.hpp"
 #include "jig/host/session_memory.hpp"
@@ -101,6 +102,32 @@ class loaded {
   std::string_view architecture() const noexcept { return info_->name; }
   const hparams& hp() const noexcept { return hp_; }
   u64 slot_bytes() const noexcept { return slots_.size() * sizeof(weight); }
+  /// A number by which saved sequences know their model: made of the architecture, and of every tensor's name, type,
+  /// shape and first and last bytes.
+  u64 fingerprint() const {
+    sha256 hash;
+    const auto text = [&](std::string_view s) { hash.update({reinterpret_cast<const u8*>(s.data()), s.size()}); };
+    text(info_->name);
+    for (const gguf::tensor_info& t : file().tensors()) {
+      text(t.name);
+      for (u64 n : t.ne) text({reinterpret_cast<const char*>(&n), sizeof n});
+      text({reinterpret_cast<const char*>(&t.type), sizeof t.type});
+      const usize some = std::min<usize>(64, t.data.size());
+      hash.update(t.data.first(some));
+      hash.update(t.data.last(some));
+    }
+    const auto digest = hash.digest();
+    u64 out = 0;
+    std::memcpy(&out, digest.data(), sizeof out);
+    return out;
+  }
+
+  /// Where a page of this memory has what.
+  std::vector<kv_part> kv_parts(const kv_memory& memory) const {
+    std::vector<kv_part> parts;
+    visit([&](const auto& m) { each_kv_part(m, memory, [&](const kv_part& p) { parts.push_back(p); }); });
+    return parts;
+  }
 
   /// What a session takes. Errors: see plan_session_memory.
   result<session_memory> plan(const session_options& options, u32 threads) const noexcept;

@@ -12,6 +12,7 @@
 #include "jig/host/model.hpp"
 #include "jig/host/session_memory.hpp"
 #include "jig/sample/sampler.hpp"
+#include "jig/session/saved.hpp"
 
 namespace jig::host {
 
@@ -66,6 +67,27 @@ class text_session {
     return logits;
   }
 
+  /// A sequence as bytes, with the ids of its tokens if they are given; see session/saved.hpp. Errors: those of save.
+  result<std::vector<u8>> save(std::span<const i32> tokens = {}, u32 sequence = 0) const {
+    if (sequence >= core_.config().sequences) return fail(errc::bad_sequence).got(sequence);
+    const auto parts = model_->kv_parts(core_.memory());
+    const saved_layout layout = layout_of(parts);
+    std::vector<u8> bytes(static_cast<usize>(saved_size(core_, layout, sequence, !tokens.empty())));
+    JIG_CHECK(jig::save(core_, layout, sequence, tokens, bytes));
+    return bytes;
+  }
+  /// Makes an empty sequence what was saved, by a session of the same model and element type; the ids that were saved
+  /// with it. Errors: those of restore.
+  result<std::vector<i32>> restore(std::span<const u8> bytes, u32 sequence = 0) {
+    const auto parts = model_->kv_parts(core_.memory());
+    JIG_CHECK(jig::restore(core_, layout_of(parts), sequence, bytes));
+    saved_header h;
+    std::memcpy(&h, bytes.data(), sizeof h);
+    std::vector<i32> tokens(h.tokens);
+    if (h.tokens != 0) std::memcpy(tokens.data(), bytes.data() + sizeof h, tokens.size() * sizeof(i32));
+    return tokens;
+  }
+
   /// Continues sequence 0 with the prompt and then with what the model says; needs generation.hpp. The session must
   /// outlive the generation and serves one at a time. A further call goes on where the last one ended.
   generation<Model> generate(std::string_view prompt, const generate_options& options) {
@@ -84,6 +106,13 @@ class text_session {
   friend class generation<Model>;
 
   text_session(const loaded<Model>& m, const typename Model::kernels& k) : model_(&m), kernels_(k) {}
+
+  saved_layout layout_of(std::span<const kv_part> parts) const {
+    // LongRoPE rotates keys differently in sessions that may grow beyond the original context.
+    const bool beyond = core_.config().context > model_->hp().n_ctx_orig;
+    const u64 rotation = beyond && model_->file().has_tensor("rope_factors_long.weight") ? 1 : 0;
+    return {parts, model_->fingerprint() + rotation, core_.states().floats()};
+  }
 
   /// The token that the last generation drew and did not feed; it still belongs before whatever follows.
   const i32* pending() const noexcept {

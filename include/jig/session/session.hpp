@@ -144,6 +144,17 @@ class session {
   }
   u32 free_pages() const noexcept { return pages_.free_pages(); }
 
+  /// Where a sequence's keys, values and states lie, for whoever moves them (session/saved.hpp). Precondition: the
+  /// sequence exists.
+  const kv_memory& memory() const noexcept { return memory_; }
+  const state_store& states() const noexcept { return states_; }
+  sequence_view view(u32 sequence) const noexcept { return pages_.view(sequence); }
+  /// Makes room for n more tokens of a sequence, whose keys, values and states the caller writes. All or nothing.
+  /// Errors: bad_sequence, context_full.
+  result<void> reserve(u32 sequence, u32 n) noexcept {
+    return pages_.extend(sequence, n, [this](u32 to, u32 from) { copy_page(to, from); });
+  }
+
   /// Appends the tokens to their sequences and computes: logits [wanted outputs, n_vocab], or states [wanted outputs,
   /// n_embd], or scores [wanted outputs, n_labels], as configured; valid until the next call.
   /// All or nothing. Errors: bad_argument (more items or outputs than configured), bad_token, bad_sequence,

@@ -27,6 +27,8 @@ class state_store {
   }
 
   constexpr bool empty() const noexcept { return floats_ == 0; }
+  /// Of one state.
+  constexpr u64 floats() const noexcept { return floats_; }
   constexpr u64 bytes() const noexcept { return floats_ * sizeof(f32); }
   constexpr state_memory view() const noexcept { return {data_, floats_ * (u64{kept_} + 1)}; }
   f32* current(u32 sequence) const noexcept { return view().of(sequence); }
