@@ -78,7 +78,10 @@ int run(const settings& s) {
     ids.push_back(*std::move(tokens));
   }
   auto v = e->embed(ids);
-  if (!v) return host::report(v.error(), {}, v.error().code == errc::context_full ? "; choose a larger -c" : ""), failed;
+  if (!v) {
+    host::report(v.error(), {}, v.error().code == errc::context_full ? "; choose a larger -c" : "");
+    return failed;
+  }
   if (e->pool() == pooling::rank) return print(shown_scores(*v, texts, s));
   for (auto& one : *v) normalize(one, s.normalize);
   return print(shown(*v, s));

@@ -76,7 +76,9 @@ inline std::string shown_scores(const vectors& v, const std::vector<std::string>
   if (s.out != format::text) return shown(v, s);
   std::vector<usize> order(v.size());
   for (usize i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](usize a, usize b) { return v[a].front() > v[b].front(); });
+  std::sort(order.begin(), order.end(), [&](usize a, usize b) {
+    return v[a].front() != v[b].front() ? v[a].front() > v[b].front() : a < b;
+  });
   std::string out;
   for (usize i : order) out += fmt::format("{:9.4f}  {}\n", v[i].front(), texts[i]);
   return out;

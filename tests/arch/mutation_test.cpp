@@ -2,6 +2,8 @@
 // nothing crashes, hangs or takes memory that it should not. JIG_MUTATIONS in the environment: how many (default 4000).
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -37,7 +39,7 @@ class walker {
  private:
   u64 number(usize bytes) {
     u64 v = 0;
-    std::memcpy(&v, file_.data() + at_, bytes);
+    for (usize i = bytes; i-- > 0;) v = v << 8 | file_[at_ + i];
     at_ += bytes;
     return v;
   }
@@ -96,9 +98,11 @@ struct random_source {
 /// Changes the field in one of its kind's ways.
 void mutate(std::vector<u8>& file, const field& f, random_source& r) {
   u8* p = file.data() + f.at;
-  const auto put = [&](auto v) { std::memcpy(p, &v, sizeof v); };
-  u32 was = 0;
-  std::memcpy(&was, p, std::min<usize>(f.bytes, 4));
+  const auto write = [](u8* to, u64 v, usize bytes) {
+    for (usize i = 0; i < bytes; ++i) to[i] = static_cast<u8>(v >> 8 * i);
+  };
+  const auto put = [&](auto v) { write(p, std::bit_cast<u32>(v), 4); };
+  const u32 was = f.bytes >= 4 ? gguf::load<u32>(p, gguf::byte_order::little) : 0;
   switch (f.what) {
     case field::kind::number: {
       const u32 values[] = {0, 1, 2, 3, 5, 7, was + 1, was - 1, was * 2, was / 2, 1000003, 1u << 20, 0x7fffffff, ~0u};
@@ -108,18 +112,15 @@ void mutate(std::vector<u8>& file, const field& f, random_source& r) {
       const f32 values[] = {0.0f, -1.0f, 1.0f, 1e-30f, 1e30f, -1e30f, NAN, INFINITY, 3.4e38f};
       return put(values[r.below(std::size(values))]);
     }
-    case field::kind::flag: return put(u8(!*p));
+    case field::kind::flag: *p = !*p; return;
     case field::kind::type: return put(u32(r.below(16)));
     case field::kind::name:
       if (f.bytes != 0) p[r.below(f.bytes)] ^= 1;
       return;
     case field::kind::dimensions: {
-      const u64 n = f.bytes / 8;
-      std::vector<u64> dims(n);
-      std::memcpy(dims.data(), p, f.bytes);
-      if (r.below(2) == 0) std::swap(dims[r.below(n)], dims[r.below(n)]);
-      else dims[r.below(n)] = r.below(300);
-      std::memcpy(p, dims.data(), f.bytes);
+      const u64 n = f.bytes / 8, a = r.below(n), b = r.below(n);
+      if (r.below(2) == 0) std::swap_ranges(p + 8 * a, p + 8 * a + (a == b ? 0 : 8), p + 8 * b);
+      else write(p + 8 * a, r.below(300), 8);
       return;
     }
   }

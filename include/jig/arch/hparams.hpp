@@ -20,22 +20,33 @@ class per_layer {
   constexpr per_layer() noexcept = default;
   constexpr per_layer(T one) noexcept : one_(one) {}
   /// `values` was checked: an array of at least n_layer elements that are all in range.
-  per_layer(const gguf::value& values) noexcept : values_(values) {}
+  per_layer(const gguf::value& values) noexcept
+      : values_(values.payload().data()),
+        count_(static_cast<u32>(values.count() < ~u32{0} ? values.count() : ~u32{0})),
+        type_(values.element_type()),
+        order_(values.order()) {}
 
-  constexpr T operator[](u32 layer) const noexcept {
-    if (!values_.is_array()) return one_;
-    if (values_.element_type() == gguf::value_type::boolean) {
-      const auto flag = values_.element<bool>(layer);
-      return flag ? static_cast<T>(*flag) : T{};
-    }
-    const auto v = values_.element<T>(layer);
-    return v ? *v : T{};
-  }
-  constexpr bool varies() const noexcept { return values_.is_array(); }
+  constexpr T operator[](u32 layer) const noexcept { return varies() ? at(layer) : one_; }
+  constexpr bool varies() const noexcept { return values_ != nullptr; }
 
  private:
+  T at(u32 layer) const noexcept {
+    const usize bytes = usize{count_} * gguf::size_of(type_);
+    const gguf::value list({}, true, type_, count_, {values_, bytes}, order_, 0);
+    if (type_ == gguf::value_type::boolean) {
+      const auto flag = list.element<bool>(layer);
+      return flag ? static_cast<T>(*flag) : T{};
+    }
+    const auto v = list.element<T>(layer);
+    return v ? *v : T{};
+  }
+
+  // Not a gguf::value, which is three times as large: embedded models carry their hyperparameters in flash.
   T one_{};
-  gguf::value values_;
+  const u8* values_ = nullptr;
+  u32 count_ = 0;
+  gguf::value_type type_{};
+  gguf::byte_order order_ = gguf::byte_order::little;
 };
 
 enum class rope_scaling : u8 { none, linear, yarn, longrope };

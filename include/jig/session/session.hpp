@@ -165,8 +165,9 @@ class session {
                      const parallel& threads = {}) noexcept {
     if constexpr (requires { Model::architecture::encodes; })
       if (config_.output == output_kind::logits) return fail(errc::not_supported, "logits");
-    if (config_.pool == pooling::rank && !m.get(t::cls) && !m.get(t::cls_output))
-      return fail(errc::not_supported, "scores");
+    if constexpr (!requires { Model::fixed_extents; })
+      if (config_.pool == pooling::rank && !m.get(t::cls) && !m.get(t::cls_output))
+        return fail(errc::not_supported, "scores");
     JIG_TRY(batch b, append(items, m.hp().n_vocab));
     b.causal = m.hp().causal;
     if constexpr (requires { Model::architecture::causal; }) b.causal = Model::architecture::causal;

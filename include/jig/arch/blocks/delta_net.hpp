@@ -1,7 +1,7 @@
 #pragma once
-// Gated delta rule (https://arxiv.org/abs/2412.06464) and Kimi Delta Attention (https://arxiv.org/abs/2510.26692): linear
-// attention whose state forgets what it holds under a key before it is written to. Queries, keys and values pass a short
-// convolution; the decay is one per head, or one per head and key column. n: [tokens, n_embd].
+// Gated delta rule (https://arxiv.org/abs/2412.06464) and Kimi Delta Attention (https://arxiv.org/abs/2510.26692):
+// linear attention whose state forgets what it holds under a key before it is written to. Queries, keys and values pass
+// a short convolution; the decay is one per head, or one per head and key column. n: [tokens, n_embd].
 
 #include "jig/arch/blocks/latent_attention.hpp"
 #include "jig/arch/blocks/mamba.hpp"
@@ -99,8 +99,8 @@ constexpr void make_decay(X& x, const mat& steps, const weight& offset, const we
 }
 
 namespace detail {
-/// Columns of `from`, cut into groups of the given widths one after the other, sorted by width index: each `to[i]` takes
-/// its part of every group in turn.
+/// Columns of `from`, cut into groups of the given widths one after the other: each `to[i]` takes its part of every
+/// group in turn.
 template <class X, usize N>
 constexpr void ungroup(X& x, const mat& from, u32 groups, const std::array<u32, N>& widths,
                        const std::array<mat, N>& to) {
@@ -113,8 +113,8 @@ constexpr void ungroup(X& x, const mat& from, u32 groups, const std::array<u32, 
 }
 }  // namespace detail
 
-/// A gated delta net: projections, recurrence, output projection: n -> [tokens, n_embd]. Older files have queries, keys,
-/// values and gates of a key's head side by side, in one matrix; likewise rates and steps.
+/// A gated delta net: projections, recurrence, output projection: n -> [tokens, n_embd]. Older files have queries,
+/// keys, values and gates of a key's head side by side, in one matrix; likewise rates and steps.
 template <class X, class M>
 constexpr value delta_net(X& x, const M& m, const batch& b, u32 il, const mat& n, bool tiled) {
   const hparams& hp = m.hp();
@@ -148,8 +148,8 @@ constexpr value delta_net(X& x, const M& m, const batch& b, u32 il, const mat& n
   return x.matmul(y, m.get(t::ssm_out, il));
 }
 
-/// Kimi Delta Attention: n -> [tokens, n_embd]. The decay's steps and the gate are projected in one step or in two; with
-/// a lower bound the decay is exp(bound * sigmoid(rates * steps)).
+/// Kimi Delta Attention: n -> [tokens, n_embd]. The decay's steps and the gate are projected in one step or in two;
+/// with a lower bound the decay is exp(bound * sigmoid(rates * steps)).
 template <class X, class M>
 constexpr value kimi_delta_attention(X& x, const M& m, const batch& b, u32 il, const mat& n) {
   const hparams& hp = m.hp();

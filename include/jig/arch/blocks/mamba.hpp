@@ -1,7 +1,7 @@
 #pragma once
 // Selective state space layers: Mamba (https://arxiv.org/abs/2312.00752), Mamba 2 (https://arxiv.org/abs/2405.21060)
-// and PLaMo 2's. All are projections, a short convolution, and one linear recurrence (ops/recurrence.hpp) whose decay and
-// step depend on the token; they differ in what is projected from what. n: [tokens, n_embd].
+// and PLaMo 2's. All are projections, a short convolution, and one linear recurrence (ops/recurrence.hpp) whose decay
+// and step depend on the token; they differ in what is projected from what. n: [tokens, n_embd].
 
 #include "jig/arch/blocks/norm.hpp"
 #include "jig/arch/memory.hpp"
