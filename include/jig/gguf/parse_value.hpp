@@ -48,8 +48,8 @@ inline result<void> parse_word(value_type type, std::string_view word, std::stri
 }  // namespace detail
 
 /// A metadata entry from text. `type` is a value type's name, followed by "[]" for an array; a scalar takes one word.
-/// Errors: bad_key, bad_value_type (unknown name), nested_array, bad_value (a word is not of the type, or another
-/// number of words than one for a scalar).
+/// Errors: bad_key, bad_value_type (unknown name), nested_array, bad_value (a word is not of the type),
+/// bad_argument (another number of words than one for a scalar).
 inline result<owned_value> parse_value(std::string_view key, std::string_view type,
                                        std::span<const std::string> words) {
   if (key.empty() || key.size() > limits::key_bytes || !is_printable(key)) return fail(errc::bad_key, key);
@@ -58,7 +58,8 @@ inline result<owned_value> parse_value(std::string_view key, std::string_view ty
   u32 element = 0;
   while (is_value_type(element) && name(static_cast<value_type>(element)) != element_name) ++element;
   if (!is_value_type(element)) return fail(errc::bad_value_type, type);
-  if (!array && words.size() != 1) return fail(errc::bad_value, key).got(words.size());
+  if (!array && words.size() != 1)
+    return fail(errc::bad_argument, "number of values for a type without []").got(words.size());
   detail::byte_builder payload(byte_order::little);
   for (const std::string& word : words)
     JIG_CHECK(detail::parse_word(static_cast<value_type>(element), word, key, payload));
