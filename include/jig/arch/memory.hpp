@@ -16,9 +16,13 @@ struct recurrent_state {
   constexpr u64 floats() const noexcept { return conv + scan; }
 };
 
+/// The model's architecture has recurrent layers.
+template <class M>
+inline constexpr bool has_states = requires { &M::architecture::state; };
+
 template <class M>
 constexpr recurrent_state state_of(const M& m, u32 il) noexcept {
-  if constexpr (requires { M::architecture::state(m.hp(), il); }) return M::architecture::state(m.hp(), il);
+  if constexpr (has_states<M>) return M::architecture::state(m.hp(), il);
   else return {};
 }
 

@@ -54,7 +54,8 @@ class text_session {
     if (sequence >= c.sequences) return fail(errc::bad_sequence).got(sequence);
     const u32 before = core_.length(sequence);
     if (tokens.size() > c.context - before) return fail(errc::context_full).got(u64{before} + tokens.size());
-    if (before != 0) static_cast<void>(core_.keep_state(sequence));  // to return to, if this fails half-way
+    // One batch is decoded or not; several may fail half-way, and then there must be a state to return to.
+    if (before != 0 && tokens.size() > c.batch) static_cast<void>(core_.keep_state(sequence));
     result<mat> logits = mat{};
     for (usize at = 0; at < tokens.size() && logits;) {
       const usize end = std::min(tokens.size(), at + c.batch);

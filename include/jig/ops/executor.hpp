@@ -179,13 +179,8 @@ class executor {
   /// Stores k, v ([tokens, n_head_kv * dim]) in the sequences' memory, then attends: [tokens, n_head * dim_v].
   JIG_NOINLINE constexpr value attend(const mat& q, const mat& k, const mat& v, const attend_args& args,
                                       const batch& b) {
-    value out = make(b.n_tokens, args.n_head * args.dim_v);
-    buffer scratch = take(K::attend_scratch_bytes(args, threads_.threads));
-    if (ok_) {
-      k_.store_kv(threads_, args, b, k, v);
-      k_.attend(threads_, args, b, q, scratch.data(), out);
-    }
-    return out;
+    if (ok_) k_.store_kv(threads_, args, b, k, v);
+    return attend_again(q, args, b);
   }
 
   /// Attends to keys and values that another layer has stored for the batch, see args.page_offset:

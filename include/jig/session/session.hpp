@@ -170,8 +170,7 @@ class session {
         return fail(errc::not_supported, "scores");
     JIG_TRY(batch b, append(items, m.hp().n_vocab));
     b.causal = m.hp().causal;
-    if constexpr (requires { Model::architecture::causal; }) b.causal = Model::architecture::causal;
-    constexpr bool recurrent = requires { &Model::architecture::state; };
+    constexpr bool recurrent = has_states<Model>;
     if constexpr (recurrent) {
       b.states = states_.view();
       for (u32 t = 0; t < b.n_tokens; ++t)
