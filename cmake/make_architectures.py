@@ -41,7 +41,9 @@ def blocks(struct, seen=()):
     text = inherited(struct, "tensors")
     found = []
     for other in re.findall(r"(\w+)::tensors", text):
-        if other not in seen:
+        if other not in structs:  # a part that only this family has
+            found.append(other)
+        elif other not in seen:
             found += blocks(other, seen + (struct,))
     found += re.findall(r"tensors::(\w+)", text)
     if re.search(r"value forward\(", structs[struct][2]):

@@ -15,7 +15,7 @@ namespace {
 /// that the model suppresses are left out of all of them.
 void compare(const kit::json& d, const std::vector<std::vector<f32>>& logits, f64 tolerance) {
   const kit::json& want = d["logits"];
-  REQUIRE(logits.size() == d["tokens"].size());
+  REQUIRE(logits.size() == kit::tokens(d).size());
   const std::vector<usize> shown = kit::shown_ids(d);
   std::vector<f64> last, first8, got8;
   for (usize i : shown) last.push_back(f64(logits.back()[i]));
@@ -46,6 +46,16 @@ f64 difference(const std::vector<std::vector<f32>>& a, const std::vector<std::ve
   return x.size() == y.size() ? kit::nmse(x, y) : 1.0;
 }
 
+/// 7, 1, 5, 3, 8 tokens, or as many of them as n tokens fill.
+std::vector<u32> odd_chunks(u32 n) {
+  std::vector<u32> sizes;
+  for (u32 size : {7u, 1u, 5u, 3u, ~0u}) {
+    if (n != 0) sizes.push_back(std::min(size, n));
+    n -= std::min(size, n);
+  }
+  return sizes;
+}
+
 }  // namespace
 
 TEST_CASE("kit: the file written from a description has the recorded SHA-256") {
@@ -62,13 +72,13 @@ TEST_CASE("architectures: the reference executor gives the kit's logits, whateve
     CAPTURE(name);
     const kit::json d = kit::load(JIG_TEST_DATA "/archs/" + name + ".json");
     const std::vector<u8> file = kit::materialize(d);
-    const auto tokens = d["tokens"].get<std::vector<i32>>();
+    const auto tokens = kit::tokens(d);
     const auto n = static_cast<u32>(tokens.size());
     const auto all = run(file, {{tokens, {n}}})[0];
     compare(d, all, d["tolerance"]);
-    if (d["mode"] != "decoder") continue;  // tokens see the whole batch
+    if (!kit::causal(d)) continue;
     CHECK(difference(all, run(file, {{tokens, std::vector<u32>(n, 1)}})[0]) < 1e-10);
-    CHECK(difference(all, run(file, {{tokens, {7, 1, 5, 3, 8}}})[0]) < 1e-10);
+    CHECK(difference(all, run(file, {{tokens, odd_chunks(n)}})[0]) < 1e-10);
   }
 }
 
@@ -76,13 +86,14 @@ TEST_CASE("architectures: two sequences interleaved in one batch give what each 
   for (const std::string& name : kit_models()) {
     CAPTURE(name);
     const kit::json d = kit::load(JIG_TEST_DATA "/archs/" + name + ".json");
-    if (d["mode"] != "decoder") continue;
+    if (!kit::causal(d)) continue;
     const std::vector<u8> file = kit::materialize(d);
-    const auto a = d["tokens"].get<std::vector<i32>>();
+    const auto a = kit::tokens(d);
     const std::vector<i32> b(a.rbegin(), a.rend() - 5);
     const auto both = run_interleaved(file, a, b);
-    CHECK(difference(both[0], run(file, {{a, {static_cast<u32>(a.size())}}})[0]) < 1e-10);
-    CHECK(difference(both[1], run(file, {{b, {static_cast<u32>(b.size())}}})[0]) < 1e-10);
+    const auto alone = run(file, {{a, {static_cast<u32>(a.size())}}, {b, {static_cast<u32>(b.size())}}});
+    CHECK(difference(both[0], alone[0]) < 1e-10);
+    CHECK(difference(both[1], alone[1]) < 1e-10);
   }
 }
 
@@ -90,20 +101,23 @@ TEST_CASE("architectures: a sequence saved half-way goes on elsewhere as if noth
   for (const std::string& name : kit_models()) {
     CAPTURE(name);
     const kit::json d = kit::load(JIG_TEST_DATA "/archs/" + name + ".json");
-    if (d["mode"] != "decoder") continue;
-    const auto tokens = d["tokens"].get<std::vector<i32>>();
+    if (!kit::causal(d)) continue;
+    const auto tokens = kit::tokens(d);
     const std::vector<u8> file = kit::materialize(d);
     const auto m = load_model(file);
-    const std::vector<i32> first(tokens.begin(), tokens.begin() + 13), second(tokens.begin() + 13, tokens.end());
+    const auto middle = tokens.begin() + static_cast<i32>(tokens.size()) / 2 + 1;
+    const std::vector<i32> first(tokens.begin(), middle), second(middle, tokens.end());
     test_session whole(m), s(m), other(m, reference_kernel_set(), 2);
     whole.decode(0, first);
     s.decode(0, first);
-    const auto bytes = s.whole().save(first);
+    std::vector<i32> held = s.source();
+    held.insert(held.end(), first.begin(), first.end());
+    const auto bytes = s.whole().save(held);
     REQUIRE(bytes);
     other.decode(0, {7, 8, 9});
     const auto ids = other.whole().restore(*bytes, 1);
     REQUIRE_MESSAGE(ids, host::to_string(ids.error()));
-    CHECK(*ids == first);
+    CHECK(*ids == held);
     CHECK(difference(whole.decode(0, second), other.decode(1, second)) < 1e-10);
   }
 }
@@ -112,32 +126,125 @@ TEST_CASE("architectures: truncating to a position and decoding again gives the 
   for (const std::string& name : kit_models()) {
     CAPTURE(name);
     const kit::json d = kit::load(JIG_TEST_DATA "/archs/" + name + ".json");
-    if (d["mode"] != "decoder") continue;
-    const auto tokens = d["tokens"].get<std::vector<i32>>();
+    if (!kit::causal(d)) continue;
+    const auto tokens = kit::tokens(d);
     const std::vector<u8> bytes = kit::materialize(d);
     const auto m = load_model(bytes);
     test_session s(m, reference_kernel_set(), 3);
-    auto whole = s.decode(0, {tokens.begin(), tokens.begin() + 9});
+    const i32 cut = static_cast<i32>(tokens.size()) * 3 / 8;
+    const u32 length = s.length_of(static_cast<usize>(cut)), beyond = length + 3;
+    auto whole = s.decode(0, {tokens.begin(), tokens.begin() + cut});
     REQUIRE(s->keep_state(0));
-    for (auto& row : s.decode(0, {tokens.begin() + 9, tokens.end()})) whole.push_back(std::move(row));
+    for (auto& row : s.decode(0, {tokens.begin() + cut, tokens.end()})) whole.push_back(std::move(row));
     REQUIRE(s->fork(0, 1));
-    if (s->nearest_length(0, 12) != 12) {  // recurrent: only lengths whose state was kept can be returned to
-      CHECK(s->nearest_length(0, 12) == 9);
-      const auto lost = s->truncate(0, 12);
+    if (s->nearest_length(0, beyond) != beyond) {  // recurrent: only lengths whose state was kept can be returned to
+      CHECK(s->nearest_length(0, beyond) == length);
+      const auto lost = s->truncate(0, beyond);
       REQUIRE(!lost);
-      CHECK((lost.error().code == errc::state_not_kept && lost.error().value == 9));
+      CHECK((lost.error().code == errc::state_not_kept && lost.error().value == length));
       CHECK(s->length(0) == tokens.size());
     }
-    REQUIRE(s->truncate(0, 9));
-    const auto again = s.decode(0, std::vector<i32>(tokens.begin() + 9, tokens.end()));
-    CHECK(difference(again, {whole.begin() + 9, whole.end()}) < 1e-10);
+    REQUIRE(s->truncate(0, length));
+    const auto again = s.decode(0, std::vector<i32>(tokens.begin() + cut, tokens.end()));
+    CHECK(difference(again, {whole.begin() + cut, whole.end()}) < 1e-10);
     // The fork still has everything; continuing both differently must not mix them.
     const auto fork_next = s.decode(1, {5});
     const auto own_next = s.decode(0, {77});
     auto longer = tokens;
     longer.push_back(5);
-    CHECK(difference({fork_next}, {run(bytes, {{longer, {25}}})[0].back()}) < 1e-10);
+    const auto n = static_cast<u32>(longer.size());
+    CHECK(difference({fork_next}, {run(bytes, {{longer, {n}}})[0].back()}) < 1e-10);
     longer.back() = 77;
-    CHECK(difference({own_next}, {run(bytes, {{longer, {25}}})[0].back()}) < 1e-10);
+    CHECK(difference({own_next}, {run(bytes, {{longer, {n}}})[0].back()}) < 1e-10);
   }
+}
+
+TEST_CASE("architectures: a decoder without a source, and what else cannot be done with one, is a named error") {
+  const std::vector<u8> bytes = kit::materialize(kit::load(JIG_TEST_DATA "/archs/t5.json"));
+  const auto m = load_model(bytes);
+  test_session s(m, reference_kernel_set(), 2);
+  const auto code = [](const auto& r) { return r ? errc::ok : r.error().code; };
+  const auto early = s.whole().decode(std::vector<batch_item>{{1, 0, true}});
+  CHECK((code(early) == errc::bad_argument && s->length(0) == 0));
+  s.decode(0, {1, 2});
+  CHECK(code(s.whole().encode(std::vector<batch_item>{{1, 1}, {2, 0}})) == errc::bad_sequence);
+  CHECK(code(s.whole().encode(std::vector<batch_item>{{1, 1}, {-1, 1}})) == errc::bad_token);
+  CHECK(s->length(1) == 0);
+  CHECK(code(s->truncate(0, 5)) == errc::bad_argument);  // inside the source
+  CHECK(s->length(0) == s.length_of(2));
+  CHECK(code(s->truncate(0, s.length_of(0))) == errc::ok);
+  CHECK(code(s->truncate(0, 0)) == errc::ok);
+  CHECK(code(s.whole().decode(std::vector<batch_item>{{1, 0, true}})) == errc::bad_argument);
+  const std::vector<u8> llama = kit::materialize(kit::load(JIG_TEST_DATA "/archs/llama.json"));
+  const auto decoder = load_model(llama);
+  CHECK(code(test_session(decoder).whole().encode(std::vector<batch_item>{{1, 0}})) == errc::not_supported);
+}
+
+TEST_CASE("generation: an encoder-decoder reads each prompt as a source of its own and begins with its start token") {
+  kit::json d = kit::load(JIG_TEST_DATA "/archs/t5.json");
+  std::vector<std::string> tokens = {"<pad>", "</s>", "<unk>", "\u2581"};
+  for (int i = 4; i < 160; ++i) tokens.push_back(i < 30 ? std::string(1, char('a' + i - 4)) : "x" + std::to_string(i));
+  std::vector<i32> types(160, 1);
+  types[0] = types[1] = 3, types[2] = 2;
+  kit::json& keys = d["metadata"];
+  keys.back() = {"tokenizer.ggml.model", "str", "llama"};
+  keys.push_back({"tokenizer.ggml.tokens", "[str]", tokens});
+  keys.push_back({"tokenizer.ggml.scores", "[f32]", std::vector<f32>(160, 0.0f)});
+  keys.push_back({"tokenizer.ggml.token_type", "[i32]", types});
+  keys.push_back({"tokenizer.ggml.eos_token_id", "u32", 1});
+  keys.push_back({"tokenizer.ggml.add_bos_token", "bool", false});
+  keys.push_back({"tokenizer.ggml.add_eos_token", "bool", true});
+  const std::vector<u8> bytes = kit::materialize(d);
+  const auto m = load_model(bytes);
+
+  const auto prompt = m.vocabulary().tokenize("abc de", {.add_special = true});
+  REQUIRE(prompt);
+  CHECK(prompt->back() == 1);
+  test_session by_hand(m);
+  std::vector<batch_item> source;
+  for (i32 id : *prompt) source.push_back({id, 0});
+  REQUIRE(by_hand.whole().encode(source));
+  std::vector<i32> want;
+  for (i32 next = 0; want.size() < 6;) {
+    const auto row = by_hand.decode(0, {next})[0];
+    next = static_cast<i32>(std::max_element(row.begin(), row.end()) - row.begin());
+    want.push_back(next);
+  }
+  test_session s(m);
+  sample::params greedy;
+  greedy.temp = 0.0f;
+  for (int round = 0; round < 2; ++round) {
+    auto g = s.whole().generate("abc de", {.sampling = greedy, .max_tokens = 6});
+    while (g.advance()) {
+    }
+    CHECK(std::vector<i32>(g.ids().begin(), g.ids().end()) == want);
+  }
+  auto other = s.whole().generate("edcba", {.sampling = greedy, .max_tokens = 6});
+  while (other.advance()) {
+  }
+  CHECK(std::vector<i32>(other.ids().begin(), other.ids().end()) != want);
+}
+
+TEST_CASE("architectures: layers that predict further tokens are left out") {
+  const kit::json d = kit::load(JIG_TEST_DATA "/archs/llama.json");
+  kit::json longer = d;
+  const u32 layers = 2;
+  for (auto& entry : longer["metadata"])
+    if (entry[0] == "llama.block_count") {
+      REQUIRE(entry[2] == layers);
+      entry[2] = layers + 1;
+    }
+  const auto add = [&](const char* name) {
+    longer["tensors"].push_back({{"name", name}, {"shape", {128, 128}}, {"type", "f32"}, {"offset", 0}, {"scale", 1}});
+  };
+  add("blk.2.attn_norm.weight");
+  add("blk.2.nextn.eh_proj.weight");
+  const auto tokens = kit::tokens(d);
+  longer["metadata"].push_back({"llama.nextn_predict_layers", "u32", 1});
+  CHECK(run(kit::materialize(longer), {{tokens, {24}}}) == run(kit::materialize(d), {{tokens, {24}}}));
+  add("blk.3.nextn.eh_proj.weight");
+  const std::vector<u8> beyond = kit::materialize(longer);
+  const auto m = host::try_load<host::compiled_model>(std::span(beyond), {.threads = 1});
+  REQUIRE(!m);
+  CHECK((m.error().code == errc::unexpected_tensor && m.error().name() == "blk.3.nextn.eh_proj.weight"));
 }

@@ -113,6 +113,14 @@ inline f64 nmse(const std::vector<f64>& reference, const std::vector<f64>& got) 
   return error / power;
 }
 
+/// The ids whose logits the kit has: for models of an encoder and a decoder those of the decoder.
+inline std::vector<i32> tokens(const json& d) {
+  return d[d["mode"] == "encoder-decoder" ? "decoder_tokens" : "tokens"].get<std::vector<i32>>();
+}
+
+/// Whether tokens see only those before them.
+inline bool causal(const json& d) { return d["mode"] != "noncausal"; }
+
 /// The ids whose logits the kit's figures are about: all but those that the model suppresses.
 inline std::vector<usize> shown_ids(const json& d) {
   std::vector<usize> ids;

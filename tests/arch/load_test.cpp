@@ -60,6 +60,8 @@ TEST_CASE("load: a bad hyperparameter gives its error and names the key") {
       {"llama.block_count", "i32", -1, errc::bad_value},
       {"llama.block_count", "f32", 2.0, errc::wrong_key_type},
       {"llama.block_count", "str", "2", errc::wrong_key_type},
+      {"llama.nextn_predict_layers", "u32", 2, errc::inconsistent},
+      {"llama.nextn_predict_layers", "u32", 4000000000u, errc::bad_value},
       {"llama.embedding_length", "u32", 0, errc::bad_value},
       {"llama.embedding_length", "u32", 4294967295u, errc::bad_value},
       {"llama.feed_forward_length", "u32", 0, errc::bad_value},

@@ -143,7 +143,7 @@ void try_model(const std::vector<u8>& file) {
   REQUIRE(kernels);
   auto s = host::text_session<host::compiled_model>::make(*m, {.context = context, .batch = 4}, *kernels);
   REQUIRE(s);
-  const auto logits = s->feed(tokens);
+  const auto logits = m->encodes_source() ? s->feed_source(tokens) : s->feed(tokens);
   if (logits || logits.error().code != errc::not_supported) return;
   auto e = host::embedder<host::compiled_model>::make(*m, {.context = context, .together = 1}, *kernels);
   REQUIRE(e);

@@ -63,20 +63,33 @@ class test_session {
  public:
   explicit test_session(const host::loaded<host::compiled_model>& m, const kernel_set& kernels = reference_kernel_set(),
                         u32 sequences = 1, u32 kv_type = 0, u32 context = 256)
-      : session_(make(m, kernels,
+      : sources_(m.encodes_source() ? sources() : std::array<std::vector<i32>, 2>{}),
+        session_(make(m, kernels,
                       {.context = context,
                        .batch = 64,
                        .kv_type = kv_type,
                        .outputs = 64,
                        .sequences = sequences,
-                       .total_tokens = 64 * sequences,
+                       .total_tokens = 96 * sequences,
                        .page_tokens = 4})) {}
 
   session* operator->() { return &session_.core(); }
   host::text_session<host::compiled_model>& whole() { return session_; }
 
-  /// Logits of every item, in order.
+  /// What a decoder reads before the first token of sequence 0, or of the others; empty for models without an encoder.
+  const std::vector<i32>& source(u32 sequence = 0) const { return sources_[sequence != 0]; }
+  /// The length of sequence 0 when it has so many tokens behind its source.
+  u32 length_of(usize tokens) const { return static_cast<u32>(source().size() + tokens); }
+
+  /// Logits of every item, in order. Empty sequences get their sources first.
   std::vector<std::vector<f32>> decode(const std::vector<batch_item>& items) {
+    for (const batch_item& i : items) {
+      if (source().empty() || session_.core().length(i.sequence) != 0) continue;
+      std::vector<batch_item> first;
+      for (i32 token : source(i.sequence)) first.push_back({token, i.sequence});
+      const auto encoded = session_.encode(first);
+      REQUIRE_MESSAGE(encoded, host::to_string(encoded.error()));
+    }
     const auto logits = session_.decode(items);
     REQUIRE_MESSAGE(logits, host::to_string(logits.error()));
     std::vector<std::vector<f32>> rows;
@@ -90,12 +103,17 @@ class test_session {
   }
 
  private:
+  static std::array<std::vector<i32>, 2> sources() {
+    const auto tokens = kit::load(JIG_TEST_DATA "/archs/t5.json")["tokens"].get<std::vector<i32>>();
+    return {tokens, {tokens.rbegin() + 3, tokens.rend()}};
+  }
   static host::text_session<host::compiled_model> make(const host::loaded<host::compiled_model>& m,
                                                        const kernel_set& kernels, const host::session_options& o) {
     auto s = host::text_session<host::compiled_model>::make(m, o, kernels);
     REQUIRE_MESSAGE(s, host::to_string(s.error()));
     return *std::move(s);
   }
+  std::array<std::vector<i32>, 2> sources_;
   host::text_session<host::compiled_model> session_;
 };
 
@@ -105,17 +123,19 @@ struct chunked {
   std::vector<u32> sizes;
 };
 
-/// The logits of all positions of each sequence, each in a session of its own.
+/// The logits of all positions of each sequence, each in a session of its own: the first is sequence 0 there, and so
+/// on.
 inline std::vector<std::vector<std::vector<f32>>> run(const std::vector<u8>& file,
                                                       const std::vector<chunked>& sequences) {
   const auto m = load_model(file);
   std::vector<std::vector<std::vector<f32>>> out;
-  for (const chunked& c : sequences) {
-    test_session s(m);
+  for (u32 i = 0; i < sequences.size(); ++i) {
+    const chunked& c = sequences[i];
+    test_session s(m, reference_kernel_set(), i + 1);
     std::vector<std::vector<f32>> rows;
     usize at = 0;
     for (u32 n : c.sizes) {
-      for (auto& row : s.decode(0, {c.tokens.begin() + at, c.tokens.begin() + at + n})) rows.push_back(std::move(row));
+      for (auto& row : s.decode(i, {c.tokens.begin() + at, c.tokens.begin() + at + n})) rows.push_back(std::move(row));
       at += n;
     }
     REQUIRE(at == c.tokens.size());

@@ -74,7 +74,7 @@ std::vector<u8> written_from_tables(const kit::json& d, const description& want)
 }
 
 std::vector<std::vector<f32>> results(const std::vector<u8>& file, const kit::json& d) {
-  const auto tokens = d["tokens"].get<std::vector<i32>>();
+  const std::vector<i32> tokens = kit::tokens(d);
   const auto m = load_model(file);
   if (d.contains("logits")) return test_session(m).decode(0, tokens);
   auto e = host::embedder<host::compiled_model>::make(m, {}, reference_kernel_set());

@@ -88,6 +88,26 @@ TEST_CASE("attend: matches the reference for every element type, head layout, wi
       }
 }
 
+TEST_CASE("attend: biases by distance, a source, and attention to it match the reference") {
+  std::vector<f32> biases = random_floats(6 * distance_columns, 31, 4.0f);
+  for (const auto* t : tables())
+    for (u32 type : types)
+      for (bool causal : {true, false}) {
+        scene c(type, 6, 2, 24, 16, 40, 5);
+        c.b.causal = causal;
+        c.a.distances = view(biases, 6, distance_columns);
+        const std::vector<f32> plain = c.run(reference_kernels<>());
+        CHECK(worst_relative(c.run(cpu::dispatched_kernels<>(*t)), plain, 1.0) < 4e-6);
+        c.sequences[0].source = 7, c.sequences[1].source = 30;
+        for (bool to_source : {true, false}) {
+          c.a.to_source = to_source;
+          const std::vector<f32> want = c.run(reference_kernels<>());
+          CHECK(worst_relative(c.run(cpu::dispatched_kernels<>(*t)), want, 1.0) < 4e-6);
+          CHECK((want != plain || (!causal && !to_source)));
+        }
+      }
+}
+
 TEST_CASE("attend: scores far apart and rising do not overflow") {
   for (const auto* t : tables()) {
     scene c(f32_block::id, 2, 1, 32, 32, 60, 2);

@@ -45,6 +45,22 @@ TEST_CASE("pages: a fork shares pages until one side writes; the partly filled l
   REQUIRE(p.extend(0, 1, [](u32, u32) { FAIL("the original owns its page again"); }));
 }
 
+TEST_CASE("pages: a source is shared by forks and forgotten as a whole") {
+  std::vector<u32> memory(page_index::words({2, 8, 8, 32}));
+  page_index p = *page_index::make({2, 8, 8, 32}, memory);
+  REQUIRE(p.extend(0, 10, no_copy));
+  p.set_source(0, 10);
+  REQUIRE(p.extend(0, 3, no_copy));
+  REQUIRE(p.fork(0, 1));
+  CHECK((p.view(1).source == 10 && p.view(1).length == 13));
+  CHECK(p.truncate(0, 9).error().code == errc::bad_argument);
+  CHECK((p.length(0) == 13 && p.source(0) == 10));
+  REQUIRE(p.truncate(0, 10));
+  CHECK(p.source(0) == 10);
+  REQUIRE(p.truncate(0, 0));
+  CHECK((p.source(0) == 0 && p.source(1) == 10));
+}
+
 TEST_CASE("pages: what does not fit or exist is refused and changes nothing") {
   std::vector<u32> memory(page_index::words({3, 4, 8, 16}));
   page_index p = *page_index::make({3, 4, 8, 16}, memory);

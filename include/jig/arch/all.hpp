@@ -28,6 +28,7 @@
 #include "jig/arch/qwen2.hpp"
 #include "jig/arch/qwen3.hpp"
 #include "jig/arch/rwkv.hpp"
+#include "jig/arch/t5.hpp"
 #include "jig/arch/talkie.hpp"
 #include "jig/core/type_list.hpp"
 
@@ -60,7 +61,7 @@ struct all_archs : archs<
     arch::qwen35, arch::qwen35moe, arch::qwen3next, arch::kimi_linear, arch::bailingmoe3,
     arch::bert, arch::nomic_bert, arch::nomic_bert_moe, arch::jina_bert_v2, arch::jina_bert_v3,
     arch::modern_bert, arch::neo_bert, arch::eurobert, arch::llama_embed, arch::gemma_embedding,
-    arch::gemma3n, arch::gemma4> {};
+    arch::gemma3n, arch::gemma4, arch::t5, arch::t5encoder> {};
 // clang-format on
 
 }  // namespace jig

@@ -142,6 +142,8 @@ inline constexpr known_header known_headers[] = {
     {"gemma-embedding", "bert"},
     {"gemma3n", "gemma3n"},
     {"gemma4", "gemma4"},
+    {"t5", "t5"},
+    {"t5encoder", "t5"},
 };
 
 /// The header of an architecture, empty if jig does not have it.

@@ -59,11 +59,15 @@ struct hparams {
   bool causal = true;     ///< otherwise every token sees its whole sequence
   u32 pooling_type = 0;   ///< what the model was trained to give in place of logits, see pooling
   u32 n_token_types = 0;  ///< kinds of text that BERT tells apart
+  u32 n_layer_encoder = 0, n_layer_decoder = 0;  ///< of models of an encoder and a decoder; n_layer is the larger one
+  u32 decoder_start = 0;                         ///< the token that their decoders begin with
+  u32 n_distances = 0;                           ///< buckets of distances that have biases of their own
   u32 n_labels = 1;       ///< scores of a classification head
   u32 dense_2_out = 0, dense_3_in = 0;  ///< widths of the matrices behind a pooled vector, 0: none
   std::string_view activation_name = {};
   bool act_silu = false;  ///< SiLU in place of the family's activation
   u32 n_layer = 0;
+  u32 n_layer_next = 0;  ///< layers of the file behind these that predict further tokens; they are not used
   per_layer<u32> n_ff = {};
   per_layer<u32> n_head = {};
   per_layer<u32> n_head_kv = {};

@@ -80,11 +80,12 @@ constexpr auto join(const std::array<T, Ns>&... groups) noexcept {
 namespace keys {
 
 /// What every model has. least 0: layers may lack a feed-forward.
-constexpr std::array<key_row, 7> body(f64 least) noexcept {
+constexpr std::array<key_row, 8> body(f64 least) noexcept {
   return {key_row{"vocab_size", &hparams::n_vocab, need::optional, 1, 1 << 24},
           key_row{"context_length", &hparams::n_ctx_train, need::required, 1, 1 << 30},
           key_row{"embedding_length", &hparams::n_embd, need::required, 1, 1 << 18},
           key_row{"block_count", &hparams::n_layer, need::required, 1, 2048},
+          key_row{"nextn_predict_layers", &hparams::n_layer_next, need::optional, 0, 2047},
           key_row{"feed_forward_length", &hparams::n_ff, need::required, least, 1 << 22},
           key_row{"attention.causal", &hparams::causal},
           key_row{"pooling_type", &hparams::pooling_type, need::optional, 0, 4}};
@@ -231,6 +232,11 @@ inline constexpr std::array latent = {
 inline constexpr std::array loops = {
     key_row{"num_loops", &hparams::n_loops, need::optional, 1, 64},
     key_row{"skip_loop_final_norm", &hparams::skip_loop_norm},
+};
+
+/// Biases by distance (T5).
+inline constexpr std::array distances = {
+    key_row{"attention.relative_buckets_count", &hparams::n_distances, need::required, 4, 128},
 };
 
 /// Clamped projections and linear position bias (MPT, DBRX, OLMo, Jais).

@@ -7,6 +7,8 @@
 //   std::vector<weight> slots(slots_of<arch::llama>.count(hp));
 //   JIG_TRY(auto m, bind<arch::llama, all_quants>(file, hp, slots));
 
+#include <charconv>
+
 #include "jig/arch/info.hpp"
 #include "jig/arch/names.hpp"
 #include "jig/gguf/file_set.hpp"
@@ -179,6 +181,14 @@ inline result<tensor_shape> row_shape(const tensor_row& row, const hparams& hp, 
   return shape;
 }
 
+/// The layer of a tensor of this name, or none.
+inline u32 layer_of(std::string_view name) noexcept {
+  constexpr std::string_view prefix = "blk.";
+  u32 layer = ~u32{0};
+  if (name.starts_with(prefix)) std::from_chars(name.data() + prefix.size(), name.data() + name.size(), layer);
+  return layer;
+}
+
 }  // namespace detail
 
 /// Reads and checks all keys of an architecture. Errors: missing_key, wrong_key_type, bad_value (out of its range),
@@ -187,6 +197,10 @@ inline result<hparams> read_hparams(const arch_info& arch, const gguf::file_set&
   hparams hp;
   if (arch.defaults != nullptr) arch.defaults(hp);
   for (const key_row& row : arch.keys) JIG_CHECK(detail::read_key(file, arch.name, row, hp));
+  // Per-layer arrays have values for all layers, so that the last ones go only now.
+  if (hp.n_layer_next >= hp.n_layer)
+    return fail(errc::inconsistent, key_name(arch.name, "nextn_predict_layers").view()).got(hp.n_layer_next);
+  hp.n_layer -= hp.n_layer_next;
   JIG_TRY(hp.n_vocab, detail::read_vocab_size(file, arch.name, hp.n_vocab));
   const bool has_kv = file.has(key_name(arch.name, "attention.head_count_kv").view());
   JIG_CHECK(detail::complete_heads(arch.name, has_kv, hp));
@@ -275,10 +289,12 @@ inline result<void> bind_weights(const arch_info& arch, u64 types, const gguf::f
     ++found;
     return {};
   }));
-  // Whatever was not bound is not the architecture's; ".input_scale" describes activations and enters no product.
+  // Whatever was not bound is not the architecture's, but for the layers that are not used; ".input_scale" describes
+  // activations and enters no product.
   if (found == file.tensors().size()) return {};
   for (const gguf::tensor_info& info : file.tensors()) {
-    bool bound = info.name.ends_with(".input_scale");
+    const u32 layer = detail::layer_of(info.name);
+    bool bound = info.name.ends_with(".input_scale") || (layer >= hp.n_layer && layer - hp.n_layer < hp.n_layer_next);
     for (const weight& w : slots) bound = bound || (w && w.data == info.data.data());
     if (!bound) return fail(errc::unexpected_tensor, info.name).at(info.position);
   }

@@ -22,6 +22,13 @@ struct fixed_name {
     for (usize i = 0; i < N; ++i) text[i] = s[i];
   }
 };
+template <usize A, usize B>
+constexpr auto operator+(const fixed_name<A>& a, const fixed_name<B>& b) noexcept {
+  char both[A + B - 1];  // the first name's end goes
+  for (usize i = 0; i < A - 1; ++i) both[i] = a.text[i];
+  for (usize i = 0; i < B; ++i) both[A - 1 + i] = b.text[i];
+  return fixed_name<A + B - 1>(both);
+}
 template <fixed_name Name>
 struct tensor_tag {
   static constexpr std::string_view name{Name.text, sizeof(Name.text) - 1};

@@ -48,14 +48,15 @@ class generation {
   generation(text_session<Model>& s, std::string_view prompt, const generate_options& o)
       : session_(s), options_(o), sampler_(with_seed(o.sampling)),
         text_(s.model().vocabulary().view(), {.continues = true}) {
-    auto ids = s.model().vocabulary().tokenize(
-        prompt, {.add_special = s.core().length(0) == 0, .parse_special = o.parse_special});
+    const bool anew = s.core().length(0) == 0 || s.model().encodes_source();
+    auto ids =
+        s.model().vocabulary().tokenize(prompt, {.add_special = anew, .parse_special = o.parse_special});
     if (!ids) {
       fail_with(ids.error());
       return;
     }
     prompt_ = *std::move(ids);
-    if (const i32* last = s.pending()) prompt_.insert(prompt_.begin(), *last);
+    if (const i32* last = s.pending(); last && !anew) prompt_.insert(prompt_.begin(), *last);
     if (prompt_.empty()) fail_with(fail(errc::bad_argument, "the prompt is empty"));
   }
 
@@ -128,6 +129,7 @@ class generation {
 
   result<mat> feed_prompt() {
     for (i32 id : prompt_) sampler_.accept(id);
+    if (session_.model().encodes_source()) return session_.feed_source(prompt_);
     return session_.feed(prompt_, 0, options_.cancel);
   }
 

@@ -133,6 +133,12 @@ class loaded {
   result<session_memory> plan(const session_options& options, u32 threads) const noexcept;
   /// One batch of a session of this model; see session::decode.
   result<mat> decode(session& s, kernels& k, std::span<const batch_item> items) const noexcept;
+  /// Whether the model is an encoder and a decoder: prompts are then sources, see session::encode.
+  bool encodes_source() const noexcept {
+    return visit([]<class M>(const M&) { return reads_source<M>; });
+  }
+  /// The sources of sequences of this model; see session::encode.
+  result<void> encode(session& s, kernels& k, std::span<const batch_item> items) const noexcept;
 
   /// Calls f with the bound_model of the file's architecture.
   template <usize I = 0, class F>
@@ -204,6 +210,11 @@ result<session_memory> loaded<Model>::plan(const session_options& options, u32 t
 template <class Model>
 result<mat> loaded<Model>::decode(session& s, kernels& k, std::span<const batch_item> items) const noexcept {
   return visit([&](const auto& m) { return s.decode(k, m, items, threads()); });
+}
+
+template <class Model>
+result<void> loaded<Model>::encode(session& s, kernels& k, std::span<const batch_item> items) const noexcept {
+  return visit([&](const auto& m) { return s.encode(k, m, items, threads()); });
 }
 
 /// Loads a model file (or a split one, by any of its parts), or a model in memory. See loaded::open for the errors.

@@ -45,6 +45,21 @@ class text_session {
   /// One batch; see session::decode.
   result<mat> decode(std::span<const batch_item> items) { return model_->decode(core_, kernels_, items); }
 
+  /// Sources of sequences, for models of an encoder and a decoder; see session::encode.
+  result<void> encode(std::span<const batch_item> items) { return model_->encode(core_, kernels_, items); }
+
+  /// Begins a sequence anew with a source, from which the decoder then starts: appends its start token; logits
+  /// [1, n_vocab], valid until the next call. Errors: those of session::encode and feed.
+  result<mat> feed_source(std::span<const i32> tokens, u32 sequence = 0) {
+    if (sequence >= core_.config().sequences) return fail(errc::bad_sequence).got(sequence);
+    JIG_CHECK(core_.truncate(sequence, 0));
+    items_.clear();
+    for (const i32 token : tokens) items_.push_back({token, sequence});
+    JIG_CHECK(encode(items_));
+    const i32 start = static_cast<i32>(model_->hp().decoder_start);
+    return feed(std::span(&start, 1), sequence);
+  }
+
   /// Appends tokens to a sequence in batches; logits [1, n_vocab] of the last one, valid until the next call. Either
   /// all tokens are appended or none. Errors: those of session::decode (context_full before anything is computed; got:
   /// the length that was asked for), cancelled.
@@ -90,7 +105,8 @@ class text_session {
   }
 
   /// Continues sequence 0 with the prompt and then with what the model says; needs generation.hpp. The session must
-  /// outlive the generation and serves one at a time. A further call goes on where the last one ended.
+  /// outlive the generation and serves one at a time. A further call goes on where the last one ended;
+  /// models of an encoder and a decoder begin anew with each prompt.
   generation<Model> generate(std::string_view prompt, const generate_options& options) {
     return generation<Model>(*this, prompt, options);
   }

@@ -81,6 +81,8 @@ struct attend_args {
   u32 chunk = 0;             ///< a token sees its own chunk of so many cells, up to itself; 0 = all
   f32 alibi_bias = 0.0f;     ///< ALiBi (https://arxiv.org/abs/2108.12409): steepest slope exponent, usually 8; 0 = off
   weight sinks = {};         ///< [n_head] f32 scores of a key without value (StreamingLLM, gpt-oss), or absent
+  bool to_source = false;    ///< cross attention: a token sees all cells of its sequence's source, and no other
+  mat distances = {};        ///< [n_head, 2 * far_distance + 1] biases by distance, see ops/distance.hpp, or absent
 };
 
 /// The slope of query head h is 2^-exponent: score -= slope * |query cell - key cell|. ALiBi's rule, for any number of

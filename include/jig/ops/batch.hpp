@@ -30,6 +30,7 @@ struct state_memory {
 struct sequence_view {
   const u32* pages = nullptr;  ///< page numbers in order
   u32 length = 0;              ///< cells in use, the batch's own tokens included
+  u32 source = 0;              ///< so many first cells are the source, which a decoder reads by cross attention
 };
 
 /// What a forward pass gives for the tokens that are wanted: logits, or hidden states.

@@ -18,6 +18,7 @@
 #include "jig/core/arena.hpp"
 #include "jig/ops/args.hpp"
 #include "jig/ops/batch.hpp"
+#include "jig/ops/distance.hpp"
 #include "jig/ops/parallel.hpp"
 #include "jig/ops/recurrence.hpp"
 #include "jig/ops/tensor.hpp"
@@ -179,8 +180,20 @@ class executor {
   /// Stores k, v ([tokens, n_head_kv * dim]) in the sequences' memory, then attends: [tokens, n_head * dim_v].
   JIG_NOINLINE constexpr value attend(const mat& q, const mat& k, const mat& v, const attend_args& args,
                                       const batch& b) {
-    if (ok_) k_.store_kv(threads_, args, b, k, v);
+    store(k, v, args, b);
     return attend_again(q, args, b);
+  }
+
+  /// Stores keys and values of the batch's tokens for later.
+  JIG_NOINLINE constexpr void store(const mat& k, const mat& v, const attend_args& args, const batch& b) {
+    if (ok_) k_.store_kv(threads_, args, b, k, v);
+  }
+
+  /// The table that attend_args::distances wants: [n_head, distance_columns], from biases w [n_buckets, n_head].
+  JIG_NOINLINE constexpr value distances(const weight& w, bool causal) {
+    value out = make(w.cols, distance_columns);
+    if (ok_) k_.spread_biases(threads_, w, causal, out);
+    return out;
   }
 
   /// Attends to keys and values that another layer has stored for the batch, see args.page_offset:

@@ -7,6 +7,7 @@
 #include "jig/core/type_list.hpp"
 #include "jig/ops/args.hpp"
 #include "jig/ops/batch.hpp"
+#include "jig/ops/distance.hpp"
 #include "jig/quant/bf16.hpp"
 #include "jig/quant/f16.hpp"
 #include "jig/quant/f32.hpp"
@@ -29,19 +30,22 @@ constexpr u64 kv_token_bytes(u32 type, u32 n_head_kv, u32 dim_k, u32 dim_v) noex
   return n_head_kv * (kv_row_bytes(type, dim_k) + kv_row_bytes(type, dim_v));
 }
 
-/// The cells [begin, end) that token t sees: causality, window and chunk. Without causality a window is symmetric:
+/// The cells [begin, end) that token t sees: source, causality, window and chunk. Without causality a window is symmetric:
 /// half of it to either side.
 struct cell_range {
   u32 begin, end;
 };
 constexpr cell_range visible_cells(const attend_args& a, const batch& b, u32 t) noexcept {
-  const u32 own = b.cell[t], length = b.sequences[b.sequence[t]].length;
+  const sequence_view& s = b.sequences[b.sequence[t]];
+  if (a.to_source) return {0, s.source};
+  const u32 own = b.cell[t], length = s.length;
   if (!b.causal) {
     const u32 half = a.window / 2;
     if (a.window == 0) return {0, length};
     return {own > half ? own - half : 0, own + half + 1 < length ? own + half + 1 : length};
   }
-  u32 begin = a.window != 0 && own + 1 > a.window ? own + 1 - a.window : 0;
+  u32 begin = s.source;
+  if (a.window != 0 && own + 1 > a.window + begin) begin = own + 1 - a.window;
   if (a.chunk != 0 && own / a.chunk * a.chunk > begin) begin = own / a.chunk * a.chunk;
   return {begin, own + 1};
 }

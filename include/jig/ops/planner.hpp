@@ -15,6 +15,11 @@ struct forward_plan {
   u64 multiplies = 0;    ///< multiply-adds of the matrix products, attention aside
 };
 
+/// The architecture is an encoder and a decoder: encode(x, m, batch) computes what the decoder reads of the source by
+/// cross attention and stores it in the memory of the source's cells.
+template <class Model>
+inline constexpr bool reads_source = requires { Model::architecture::reads_source; };
+
 /// Kernels that compute nothing. Scratch sizes are those of K, the kernels of the real run.
 template <class K>
 struct plan_kernels {
@@ -41,6 +46,7 @@ struct plan_kernels {
   constexpr void rope_table(const parallel&, const rope_args&, const u32*, const mat&) {}
   constexpr void rope(const parallel&, rope_kind, const mat&, u32, const mat&) {}
   constexpr void store_kv(const parallel&, const attend_args&, const batch&, const mat&, const mat&) {}
+  constexpr void spread_biases(const parallel&, const weight&, bool, const mat&) {}
   constexpr void attend(const parallel&, const attend_args&, const batch&, const mat&, u8*, const mat&) {}
   constexpr void gated(const parallel&, const activation_args&, const mat&, const mat&) {}
   constexpr void activate(const parallel&, const activation_args&, const mat&) {}
@@ -65,13 +71,15 @@ struct plan_kernels {
 };
 
 namespace detail {
-/// Bytes of the arena at the peak of a forward pass on kernels that compute nothing.
+/// Bytes of the arena at the peak of a forward pass on kernels that compute nothing; if the architecture encodes a
+/// source before, of that pass or this one.
 template <class K, class Model>
 constexpr u64 dry_run(K& kernels, const Model& m, const batch& b, u32 threads) {
   parallel width;
   width.threads = threads;
   executor<K> x(kernels, nullptr, ~u64{0} / 2, width);
   { const value logits = Model::architecture::forward(x, m, b); }
+  if constexpr (reads_source<Model>) Model::architecture::encode(x, m, b);
   return x.ok() ? round_up(x.peak_bytes(), arena_map::alignment) : ~u64{0};
 }
 }  // namespace detail

@@ -227,6 +227,9 @@ struct reference_kernels {
   }
 
   /// out[r] = the mean of the rows t of x with group[t] == group[rows[r]].
+  void spread_biases(const parallel&, const weight& w, bool causal, const mat& out) const {
+    jig::spread_biases(w, causal, out);
+  }
   void average(const parallel&, const mat& x, const u32* group, const u32* rows, const mat& out) const {
     each(out, [&](u32 r, u32 c) {
       f64 sum = 0.0, n = 0.0;
@@ -300,6 +303,7 @@ struct reference_kernels {
       for_blocks<T>(rows.key(cell, head_kv), a.dim_k, [&](u32 i, f32 k) { s += f64(q[i]) * f64(k); });
       s *= f64(a.scale);
       if (a.softcap != 0.0f) s = f64(a.softcap) * std::tanh(s / f64(a.softcap));
+      if (a.distances.data) s += f64(a.distances.row(head)[distance_column(cell, b.cell[t])]);
       return slope == 0.0 ? s : s - slope * std::abs(f64(b.cell[t]) - f64(cell));
     };
     f64 top = a.sinks ? f64(a.sinks.floats()[head]) : score(begin), sum = 0.0;

@@ -29,7 +29,7 @@ class page_index {
 
   /// Words of memory that the index needs.
   static constexpr u64 words(const page_config& c) noexcept {
-    return 2 * u64{c.n_pages} + c.n_sequences + u64{c.n_sequences} * c.pages_per_sequence();
+    return 2 * u64{c.n_pages} + 2 * u64{c.n_sequences} + u64{c.n_sequences} * c.pages_per_sequence();
   }
 
   /// Everything free. `memory`: words(config) entries that outlive the index.
@@ -42,9 +42,10 @@ class page_index {
     p.references_ = memory.data();
     p.free_ = p.references_ + c.n_pages;
     p.length_ = p.free_ + c.n_pages;
-    p.tables_ = p.length_ + c.n_sequences;
+    p.source_ = p.length_ + c.n_sequences;
+    p.tables_ = p.source_ + c.n_sequences;
     for (u32 i = 0; i < c.n_pages; ++i) p.references_[i] = 0, p.free_[i] = c.n_pages - 1 - i;
-    for (u32 s = 0; s < c.n_sequences; ++s) p.length_[s] = 0;
+    for (u32 s = 0; s < c.n_sequences; ++s) p.length_[s] = p.source_[s] = 0;
     p.n_free_ = c.n_pages;
     return p;
   }
@@ -52,7 +53,10 @@ class page_index {
   constexpr const page_config& config() const noexcept { return config_; }
   constexpr u32 free_pages() const noexcept { return n_free_; }
   constexpr u32 length(u32 sequence) const noexcept { return length_[sequence]; }
-  constexpr sequence_view view(u32 sequence) const noexcept { return {table(sequence), length_[sequence]}; }
+  constexpr u32 source(u32 sequence) const noexcept { return source_[sequence]; }
+  constexpr sequence_view view(u32 sequence) const noexcept {
+    return {table(sequence), length_[sequence], source_[sequence]};
+  }
   constexpr bool valid(u32 sequence) const noexcept { return sequence < config_.n_sequences; }
 
   /// Pages that extend(sequence, n) would take: new ones, and one for a shared last page that must be copied.
@@ -83,10 +87,16 @@ class page_index {
     return {};
   }
 
-  /// Forgets the tokens from `length` on. Errors: bad_sequence, bad_argument (longer than the sequence).
+  /// Makes the first n tokens of a sequence its source, which is forgotten as a whole only. Precondition: it has them.
+  constexpr void set_source(u32 sequence, u32 n) noexcept { source_[sequence] = n; }
+
+  /// Forgets the tokens from `length` on. Errors: bad_sequence, bad_argument (longer than the sequence, or part of its
+  /// source).
   constexpr result<void> truncate(u32 sequence, u32 length) noexcept {
     if (!valid(sequence)) return fail(errc::bad_sequence).got(sequence);
-    if (length > length_[sequence]) return fail(errc::bad_argument, "length").got(length);
+    if (length > length_[sequence] || (length != 0 && length < source_[sequence]))
+      return fail(errc::bad_argument, "length").got(length);
+    if (length == 0) source_[sequence] = 0;
     for (u32 i = pages_of(length); i < pages_of(length_[sequence]); ++i) drop(table(sequence)[i]);
     length_[sequence] = length;
     return {};
@@ -99,6 +109,7 @@ class page_index {
     if (!valid(to) || from == to || length_[to] != 0) return fail(errc::bad_sequence).got(to);
     for (u32 i = 0; i < pages_of(length_[from]); ++i) ++references_[table(to)[i] = table(from)[i]];
     length_[to] = length_[from];
+    source_[to] = source_[from];
     return {};
   }
 
@@ -121,7 +132,7 @@ class page_index {
   }
 
   page_config config_;
-  u32 *references_ = nullptr, *free_ = nullptr, *length_ = nullptr, *tables_ = nullptr;
+  u32 *references_ = nullptr, *free_ = nullptr, *length_ = nullptr, *source_ = nullptr, *tables_ = nullptr;
   u32 n_free_ = 0;
 };
 

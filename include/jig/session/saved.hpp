@@ -34,20 +34,21 @@ struct saved_header {
   static constexpr u64 mark = 0x6a69672073617665u;  // "jig save"
 
   u64 magic = mark;
-  u32 version = 1;
+  u32 version = 2;
   u32 kv_type = 0;         ///< GGUF type id of keys and values
   u64 model = 0;           ///< the model's fingerprint, as the caller knows it
   u32 length = 0;          ///< tokens of the sequence
   u32 tokens = 0;          ///< ids that were saved with it: length, or 0
   u64 token_bytes = 0;     ///< keys and values of one token
   u64 state_floats = 0;    ///< of the recurrent state
+  u64 source = 0;          ///< tokens of the sequence that are its source
   u64 checksum = 0;        ///< of everything else
 
   constexpr u64 payload() const noexcept {
     return u64{tokens} * sizeof(i32) + length * token_bytes + state_floats * sizeof(f32);
   }
 };
-static_assert(sizeof(saved_header) == 56);
+static_assert(sizeof(saved_header) == 64);
 
 namespace detail {
 
@@ -109,6 +110,7 @@ inline result<void> save(const session& s, const saved_layout& l, u32 sequence, 
   const u32 length = s.length(sequence);
   if (!tokens.empty() && tokens.size() != length) return fail(errc::bad_argument, "tokens").got(tokens.size());
   saved_header h = detail::header_of(s, l, length, static_cast<u32>(tokens.size()));
+  h.source = s.view(sequence).source;
   if (out.size() < sizeof h + h.payload()) return fail(errc::buffer_too_small, "saved sequence").got(out.size());
   u8* at = out.data() + sizeof h;
   const auto put = [&](const void* from, usize bytes) {
@@ -130,11 +132,12 @@ inline result<saved_header> read_saved(std::span<const u8> bytes) noexcept {
   if (bytes.size() < sizeof h) return fail(errc::bad_state, "truncated").got(bytes.size());
   std::memcpy(&h, bytes.data(), sizeof h);
   if (h.magic != saved_header::mark) return fail(errc::bad_state, "not a saved sequence, or of another byte order");
-  if (h.version != 1) return fail(errc::bad_state, "version").got(h.version);
+  if (h.version != saved_header{}.version) return fail(errc::bad_state, "version").got(h.version);
   const u64 rest = bytes.size() - sizeof h;
   const bool fits = h.length == 0 || h.token_bytes == 0 || h.length <= rest / h.token_bytes;
   if (!fits || h.state_floats > rest || h.payload() != rest)
     return fail(errc::bad_state, "truncated").got(bytes.size());
+  if (h.source > h.length) return fail(errc::bad_state, "source").got(h.source);
   if (h.tokens != 0 && h.tokens != h.length) return fail(errc::bad_state, "tokens").got(h.tokens);
   if (h.checksum != detail::checksum(h, bytes.subspan(sizeof h))) return fail(errc::bad_state, "checksum");
   return h;
@@ -159,6 +162,7 @@ inline result<u32> restore(session& s, const saved_layout& l, u32 sequence, std:
   });
   const usize state_bytes = static_cast<usize>(h.state_floats * sizeof(f32));
   if (state_bytes != 0) std::memcpy(s.states().current(sequence), at, state_bytes);
+  s.set_source(sequence, static_cast<u32>(h.source));
   return h.length;
 }
 

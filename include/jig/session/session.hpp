@@ -112,7 +112,8 @@ class session {
   const session_config& config() const noexcept { return config_; }
   /// Tokens that a sequence holds. Precondition: the sequence exists.
   u32 length(u32 sequence) const noexcept { return pages_.length(sequence); }
-  /// Forgets the tokens from `length` on. Errors: bad_sequence, bad_argument (longer than the sequence), state_not_kept
+  /// Forgets the tokens from `length` on; a source is forgotten with all that follows it. Errors: bad_sequence,
+  /// bad_argument (longer than the sequence, or inside its source), state_not_kept
   /// (got: the longest shorter length that can be returned to).
   result<void> truncate(u32 sequence, u32 length) noexcept {
     const bool shorter = pages_.valid(sequence) && length < pages_.length(sequence);
@@ -154,10 +155,36 @@ class session {
   result<void> reserve(u32 sequence, u32 n) noexcept {
     return pages_.extend(sequence, n, [this](u32 to, u32 from) { copy_page(to, from); });
   }
+  /// Makes the first n tokens of a sequence its source. Precondition: it has them.
+  void set_source(u32 sequence, u32 n) noexcept { pages_.set_source(sequence, n); }
+
+  /// For models of an encoder and a decoder: makes the tokens the sources of their sequences, which are empty and get
+  /// all of their source at once. All or nothing. Errors: those of decode; bad_sequence (not empty), not_supported (a
+  /// model that is not of this kind).
+  template <class K, class Model>
+  result<void> encode(K& kernels, const Model& m, std::span<const batch_item> items,
+                      const parallel& threads = {}) noexcept {
+    if constexpr (!reads_source<Model>) {
+      return fail(errc::not_supported, "a source");
+    } else {
+      for (const batch_item& i : items)
+        if (pages_.valid(i.sequence) && pages_.length(i.sequence) != 0) return fail(errc::bad_sequence).got(i.sequence);
+      JIG_TRY(batch b, append(items, m.hp().n_vocab));
+      b.causal = false;
+      executor<K> x(kernels, activations_.data(), activations_.size(), threads);
+      Model::architecture::encode(x, m, b);
+      if (!x.ok()) {
+        undo(items);
+        return fail(errc::out_of_memory, "activations").got(activations_.size());
+      }
+      for (const batch_item& i : items) pages_.set_source(i.sequence, pages_.length(i.sequence));
+      return {};
+    }
+  }
 
   /// Appends the tokens to their sequences and computes: logits [wanted outputs, n_vocab], or states [wanted outputs,
   /// n_embd], or scores [wanted outputs, n_labels], as configured; valid until the next call.
-  /// All or nothing. Errors: bad_argument (more items or outputs than configured), bad_token, bad_sequence,
+  /// All or nothing. Errors: bad_argument (more items or outputs than configured, no source), bad_token, bad_sequence,
   /// context_full, not_supported (logits of an encoder, scores without a head), out_of_memory (memory smaller than
   /// planned; sequences with recurrent state are emptied then).
   template <class K, class Model>
@@ -169,6 +196,12 @@ class session {
       if (config_.pool == pooling::rank && !m.get(t::cls) && !m.get(t::cls_output))
         return fail(errc::not_supported, "scores");
     JIG_TRY(batch b, append(items, m.hp().n_vocab));
+    if constexpr (reads_source<Model>)
+      for (const batch_item& i : items)
+        if (pages_.source(i.sequence) == 0) {
+          undo(items);
+          return fail(errc::bad_argument, "no source").got(i.sequence);
+        }
     b.causal = m.hp().causal;
     constexpr bool recurrent = has_states<Model>;
     if constexpr (recurrent) {
@@ -218,7 +251,8 @@ class session {
         return grown.error();
       }
       tokens[i] = items[i].token;
-      position[i] = cell[i] = at;
+      position[i] = at - pages_.source(s);
+      cell[i] = at;
       sequence[i] = s;
       if (items[i].output) outputs[output++] = i;
     }

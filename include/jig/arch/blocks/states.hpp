@@ -8,6 +8,7 @@ namespace jig {
 
 namespace t {
 inline constexpr tensor_tag<"enc.output_norm"> enc_output_norm{};
+inline constexpr tensor_tag<"dec.output_norm"> dec_output_norm{};
 inline constexpr tensor_tag<"cls.norm"> cls_norm{};
 inline constexpr tensor_tag<"dense_2"> dense_2{};
 inline constexpr tensor_tag<"dense_3"> dense_3{};
@@ -45,6 +46,7 @@ template <class X, class M>
 constexpr value final_norm(X& x, const decoder_spec& spec, const M& m, value h) {
   linear w = m.get(t::output_norm);
   if (const linear enc = m.get(t::enc_output_norm)) w = enc;
+  if (const linear dec = m.get(t::dec_output_norm)) w = dec;
   if (spec.embedding_norm_last) w = m.get(t::token_embd_norm);
   if (w || spec.norm_without_weight) h = normed(x, spec, m.hp(), h, w);
   x.name("result_norm", 0, h);

@@ -48,6 +48,7 @@ constexpr kernel_table table_of(const char* name) noexcept {
       .combine = plain<&K::combine>::call,
       .conv = plain<&K::conv>::call,
       .scan = plain<&K::scan>::call,
+      .spread_biases = plain<&K::spread_biases>::call,
       .dot_groups = plain<&K::dot_groups>::call,
       .average = plain<&K::average>::call,
       .gather = plain<&K::gather>::call,

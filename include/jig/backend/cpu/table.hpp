@@ -50,6 +50,7 @@ struct kernel_table {
   void (*combine)(const parallel&, const mat&, const mat&, const mat&) = detail::nothing;
   void (*conv)(const parallel&, const conv_args&, const batch&, const mat&, const mat&) = detail::nothing;
   void (*scan)(const parallel&, const scan_args&, const batch&, const scan_inputs&, const mat&) = detail::nothing;
+  void (*spread_biases)(const parallel&, const weight&, bool, const mat&) = detail::nothing;
   void (*dot_groups)(const parallel&, const mat&, const mat&, const mat&) = detail::nothing;
   void (*average)(const parallel&, const mat&, const u32*, const u32*, const mat&) = detail::nothing;
   void (*gather)(const parallel&, const mat&, const u32*, const mat&) = detail::nothing;
@@ -120,6 +121,9 @@ class dispatched_kernels : public kernel_sizes<Quants> {
   }
   void scan(const parallel& p, const scan_args& a, const batch& b, const scan_inputs& in, const mat& out) const {
     t_->scan(p, a, b, in, out);
+  }
+  void spread_biases(const parallel& p, const weight& w, bool causal, const mat& out) const {
+    t_->spread_biases(p, w, causal, out);
   }
   void dot_groups(const parallel& p, const mat& a, const mat& b, const mat& out) const { t_->dot_groups(p, a, b, out); }
   void average(const parallel& p, const mat& x, const u32* group, const u32* rows, const mat& out) const {
