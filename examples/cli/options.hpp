@@ -20,6 +20,8 @@ struct settings {
   sample::params sampling;
   std::optional<u32> type_k, type_v;
   std::optional<bool> escapes;  ///< not given: in -p, not in -f
+  bool context_shift = false;
+  u32 keep = 0;  ///< ~0: the whole prompt
   bool show_prompt = true, plan = false, json = false, help = false, version = false;
 };
 
@@ -57,6 +59,10 @@ inline constexpr row table[] = {
      [](settings& s, text v) { return read_count(v, -2, 0x7fffffff, ~u32{0}, s.max_tokens); }},
     {"-c, --ctx-size", "N", "tokens of context (default 0: what the model was trained for)",
      [](settings& s, text v) { return host::read_number<u32>(v, 0, 0x7fffffff, s.session.context); }},
+    {"--context-shift", "", "when the context is full forget the older half of it and go on",
+     [](settings& s, text) -> std::string { s.context_shift = true; return ""; }},
+    {"--keep", "N", "tokens of the prompt that a context shift does not forget (default 0; -1: all)",
+     [](settings& s, text v) { return read_count(v, -1, 0x7fffffff, ~u32{0}, s.keep); }},
     {"-b, --batch-size", "N", "prompt tokens computed together (default 512)",
      [](settings& s, text v) { return host::read_number<u32>(v, 1, 65536, s.session.batch); }},
     {"-t, --threads", "N", "threads (default -1: the cores that this process may use)",

@@ -106,6 +106,10 @@ inline int run(const settings& s, const std::string& path, const std::string& pr
   const auto m = load(path, s.threads);
   if (!m && m.error().code == errc::cancelled) return note("interrupted"), 128 + interrupted_by;
   if (!m) return report(m.error(), path);
+  if (s.context_shift && !m->shifts()) {
+    note(fmt::format("error: --context-shift: what {} models remember cannot be moved", m->architecture()));
+    return failed;
+  }
   auto session = host::text_session<any_model>::make(*m, s.session);
   if (!session) return report(session.error());
   const f64 load_seconds = seconds_since(start);
@@ -115,9 +119,12 @@ inline int run(const settings& s, const std::string& path, const std::string& pr
                      m->hp().n_ctx_train));
 
   output out;
-  host::generation<any_model> g = session->generate(
-      prompt,
-      {.sampling = s.sampling, .max_tokens = s.max_tokens, .parse_special = true, .cancel = &interrupted});
+  host::generation<any_model> g = session->generate(prompt, {.sampling = s.sampling,
+                                                             .max_tokens = s.max_tokens,
+                                                             .parse_special = true,
+                                                             .context_shift = s.context_shift,
+                                                             .keep = s.keep,
+                                                             .cancel = &interrupted});
   note(fmt::format("{}, {} threads, {} kernels, seed {}", m->architecture(), m->threads().threads,
                    kernels_name(session->kernels()), g.seed()));
   if (g.reason() == host::stop_reason::failed) return report(g.failure());

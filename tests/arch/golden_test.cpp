@@ -159,6 +159,75 @@ TEST_CASE("architectures: truncating to a position and decoding again gives the 
   }
 }
 
+/// The kit's model with attention that adds nothing, so that what is remembered of a token depends on it and its place
+/// alone.
+kit::json without_attention(kit::json d) {
+  for (auto& tensor : d["tensors"]) {
+    const std::string name = tensor["name"];
+    if (name.find("attn_output.weight") != name.npos || name.find("attn_o.weight") != name.npos) tensor["scale"] = 0;
+  }
+  return d;
+}
+
+/// All numbers that a session remembers of sequence 0, in f32.
+std::vector<f64> remembered(test_session& s) {
+  const auto bytes = s.whole().save();
+  REQUIRE(bytes);
+  std::vector<f32> values((bytes->size() - sizeof(saved_header)) / sizeof(f32));
+  std::memcpy(values.data(), bytes->data() + sizeof(saved_header), values.size() * sizeof(f32));
+  return {values.begin(), values.end()};
+}
+
+TEST_CASE("architectures: a context shift leaves keys and values as if the tokens had always stood there") {
+  usize shifted = 0;
+  for (const std::string& name : kit_models()) {
+    CAPTURE(name);
+    const kit::json d = without_attention(kit::load(JIG_TEST_DATA "/archs/" + name + ".json"));
+    if (!kit::causal(d)) continue;
+    const std::vector<u8> bytes = kit::materialize(d);
+    const auto m = load_model(bytes);
+    const std::vector<i32> tokens = kit::tokens(d);
+    test_session s(m, reference_kernel_set(), 2), fresh(m, reference_kernel_set(), 2);
+    s.decode(0, tokens);
+    REQUIRE(s->fork(0, 1));
+    const auto done = s.whole().shift(s.length_of(2), 5);
+    CHECK(static_cast<bool>(done) == m.shifts());
+    if (!done) {
+      CHECK(done.error().code == errc::not_supported);
+      CHECK(s->length(0) == s.length_of(tokens.size()));
+      continue;
+    }
+    ++shifted;
+    std::vector<i32> rest(tokens.begin(), tokens.begin() + 2);
+    rest.insert(rest.end(), tokens.begin() + 7, tokens.end());
+    fresh.decode(0, rest);
+    CHECK(kit::nmse(remembered(fresh), remembered(s)) < 1e-10);
+    // The fork, whose pages were shared, still has everything.
+    REQUIRE(s->truncate(0, 0));
+    REQUIRE(s->fork(1, 0));
+    test_session whole(m, reference_kernel_set(), 2);
+    whole.decode(0, tokens);
+    CHECK(remembered(whole) == remembered(s));
+  }
+  MESSAGE(shifted << " models can shift");
+}
+
+TEST_CASE("architectures: a context shift of what is not there is a named error") {
+  const std::vector<u8> bytes = kit::materialize(kit::load(JIG_TEST_DATA "/archs/llama.json"));
+  const auto m = load_model(bytes);
+  test_session s(m);
+  s.decode(0, {1, 2, 3, 4, 5, 6});
+  const auto code = [](const auto& r) { return r ? errc::ok : r.error().code; };
+  CHECK(code(s.whole().shift(0, 7)) == errc::bad_argument);
+  CHECK(code(s.whole().shift(7, 0)) == errc::bad_argument);
+  CHECK(code(s.whole().shift(~0u, ~0u)) == errc::bad_argument);
+  CHECK(code(s.whole().shift(0, 1, 1)) == errc::bad_sequence);
+  CHECK(s->length(0) == 6);
+  CHECK(code(s.whole().shift(6, 0)) == errc::ok);
+  CHECK(code(s.whole().shift(0, 6)) == errc::ok);
+  CHECK(s->length(0) == 0);
+}
+
 TEST_CASE("architectures: a decoder without a source, and what else cannot be done with one, is a named error") {
   const std::vector<u8> bytes = kit::materialize(kit::load(JIG_TEST_DATA "/archs/t5.json"));
   const auto m = load_model(bytes);

@@ -156,3 +156,29 @@ TEST_CASE("generation: a seed repeats a run, and a random one is told") {
   CHECK(run(seed).first == ids);
   CHECK(run(1).first != run(2).first);
 }
+
+TEST_CASE("generation: a full context shifts and goes on, with the tokens that are kept in front") {
+  const auto m = demo::load();
+  auto s = demo::make(m, {.context = 24});
+  auto options = demo::greedy(80);
+  options.context_shift = true;
+  options.keep = 3;
+  auto g = s.generate("The capital of France is a city and", options);
+  CHECK(valid_utf8(demo::all_text(g)));
+  CHECK((g.reason() == stop_reason::length || g.reason() == stop_reason::end_of_text));
+  CHECK(s.core().length(0) <= 24);
+  // As long as nothing was forgotten the text is the same.
+  auto wide = demo::make(m);
+  auto all = wide.generate("The capital of France is a city and", demo::greedy(80));
+  demo::all_text(all);
+  const usize same = 24 - g.prompt_ids().size();
+  REQUIRE(g.ids().size() > same + 12);
+  CHECK(std::equal(g.ids().begin(), g.ids().begin() + same, all.ids().begin()));
+  // Nothing can be forgotten if all is kept.
+  auto full = demo::make(m, {.context = 10});
+  options.keep = ~0u;
+  auto stuck = full.generate("The capital of France is a city and", options);
+  demo::all_text(stuck);
+  CHECK((stuck.reason() == stop_reason::length || stuck.reason() == stop_reason::context_full ||
+         stuck.reason() == stop_reason::end_of_text));
+}

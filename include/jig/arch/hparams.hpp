@@ -22,8 +22,8 @@ class per_layer {
   /// `values` was checked: an array of at least n_layer elements that are all in range.
   per_layer(const gguf::value& values) noexcept
       : values_(values.payload().data()),
-        count_(static_cast<u32>(values.count() < ~u32{0} ? values.count() : ~u32{0})),
-        type_(values.element_type()),
+        count_(static_cast<u16>(values.count() < 0xffff ? values.count() : 0xffff)),
+        type_(static_cast<u8>(values.element_type())),
         order_(values.order()) {}
 
   constexpr T operator[](u32 layer) const noexcept { return varies() ? at(layer) : one_; }
@@ -31,9 +31,10 @@ class per_layer {
 
  private:
   T at(u32 layer) const noexcept {
-    const usize bytes = usize{count_} * gguf::size_of(type_);
-    const gguf::value list({}, true, type_, count_, {values_, bytes}, order_, 0);
-    if (type_ == gguf::value_type::boolean) {
+    const auto type = static_cast<gguf::value_type>(type_);
+    const usize bytes = usize{count_} * gguf::size_of(type);
+    const gguf::value list({}, true, type, count_, {values_, bytes}, order_, 0);
+    if (type == gguf::value_type::boolean) {
       const auto flag = list.element<bool>(layer);
       return flag ? static_cast<T>(*flag) : T{};
     }
@@ -41,11 +42,11 @@ class per_layer {
     return v ? *v : T{};
   }
 
-  // Not a gguf::value, which is three times as large: embedded models carry their hyperparameters in flash.
+  // Not a gguf::value, which is five times as large: embedded models carry their hyperparameters in flash.
   T one_{};
   const u8* values_ = nullptr;
-  u32 count_ = 0;
-  gguf::value_type type_{};
+  u16 count_ = 0;  ///< no model has that many layers
+  u8 type_ = 0;    ///< a gguf::value_type
   gguf::byte_order order_ = gguf::byte_order::little;
 };
 

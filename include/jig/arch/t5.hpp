@@ -3,6 +3,7 @@
 // Positions are known by biases of the distance alone, which the layers of each half share; scores are not scaled.
 
 #include "jig/arch/blocks/decoder.hpp"
+#include "jig/arch/names.hpp"
 
 namespace jig::arch {
 
@@ -11,6 +12,7 @@ template <fixed_name Half, u32 hparams::* Count>
 struct t5_half {
   template <fixed_name Name>
   using tag = tensor_tag<Half + Name>;
+  static constexpr bool in_encoder = Half.text[0] == 'e';
   static constexpr bool has(const hparams& hp, u32 il) { return il < hp.*Count; }
   static constexpr u64 buckets(const hparams& hp, u32) { return hp.n_distances; }
   static constexpr tensor_row norm(std::string_view name) { return numbers(name, {d::embd}, has); }
@@ -54,6 +56,7 @@ struct t5_half {
       if (const weight w = m.get(attn_rel_b, il).w) distances = x.distances(w, b.causal);
       attend_args args = make_attend_args(spec, m, b, il);
       args.distances = distances;
+      if (in_encoder) args.page_offset = 0;  // nobody reads keys and values again: all layers use the same place
       {
         const value n = normed(x, spec, hp, h, m.get(attn_norm, il));
         const auto [q, k, v] = x.project(n, m.get(attn_q, il), m.get(attn_k, il), m.get(attn_v, il));
@@ -72,11 +75,19 @@ struct t5_half {
   }
 };
 
+/// Errors: inconsistent (layers of the two halves share places in the memory, so that all must be of one size).
+inline result<void> check_equal_heads(std::string_view arch, const hparams& hp) noexcept {
+  for (const auto* heads : {&hp.n_head, &hp.n_head_kv})
+    if (heads->varies()) return fail(errc::inconsistent, key_name(arch, "attention.head_count").view());
+  return {};
+}
+
 /// The encoder alone, for embeddings.
 struct t5encoder {
   static constexpr std::string_view name = "t5encoder";
   static constexpr bool encodes = true;
   using encoder = t5_half<"enc.", &hparams::n_layer>;
+  static constexpr decoder_spec spec = encoder::spec;
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::distances);
   static constexpr auto tensors =
       join(tensors::embedding, encoder::tensors,
@@ -85,11 +96,13 @@ struct t5encoder {
     hp.causal = false;
     hp.attn_scale = 1.0f;
   }
+  static result<void> complete(hparams& hp) noexcept { return check_equal_heads(name, hp); }
+  static constexpr bool attends(const hparams&, u32 il) { return il == 0; }
 
   /// Token ids -> see states().
   template <class X, class M>
   static constexpr value forward(X& x, const M& m, const batch& b) {
-    return decoder_around(x, encoder::spec, m, b, [&](value& h, const rope_tables&) {
+    return decoder_around(x, spec, m, b, [&](value& h, const rope_tables&) {
       encoder::layers(x, m, b, h, [](u32, const value&) {});
     });
   }
@@ -126,8 +139,9 @@ struct t5 {
     if (hp.n_layer < hp.n_layer_decoder) hp.n_layer = hp.n_layer_decoder;
     if (hp.decoder_start >= hp.n_vocab)
       return fail(errc::inconsistent, "t5.decoder_start_token_id").got(hp.decoder_start);
-    return {};
+    return check_equal_heads(name, hp);
   }
+  static constexpr bool attends(const hparams& hp, u32 il) { return decoder::has(hp, il); }
 
   /// The source's token ids -> keys and values of the encoder's result for each layer of the decoder, in the memory.
   template <class X, class M>

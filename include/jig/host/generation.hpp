@@ -30,6 +30,8 @@ struct generate_options {
   sample::params sampling = {};
   u32 max_tokens = ~u32{0};
   bool parse_special = false;                   ///< control tokens in the prompt's text are tokens
+  bool context_shift = false;  ///< a full context forgets half of its tokens, but for the first `keep`, and goes on
+  u32 keep = 0;                ///< at most the prompt
   const std::atomic<bool>* cancel = nullptr;    ///< ends prompt and generation when it becomes true
 };
 
@@ -116,7 +118,7 @@ class generation {
     started_ = true;
     if (!first && ids_.size() >= options_.max_tokens) return stop(stop_reason::length);
     const clock::time_point start = clock::now();
-    const auto logits = first ? feed_prompt() : session_.feed(std::span(&ids_.back(), 1));
+    const auto logits = first ? feed_prompt() : feed_last();
     const f64 seconds = std::chrono::duration<f64>(clock::now() - start).count();
     if (!logits) return stop_with(logits.error(), first);
     fed_ = ids_.size();
@@ -131,6 +133,17 @@ class generation {
     for (i32 id : prompt_) sampler_.accept(id);
     if (session_.model().encodes_source()) return session_.feed_source(prompt_);
     return session_.feed(prompt_, 0, options_.cancel);
+  }
+
+  result<mat> feed_last() {
+    const std::span<const i32> last(&ids_.back(), 1);
+    result<mat> logits = session_.feed(last);
+    if (logits || logits.error().code != errc::context_full || !options_.context_shift) return logits;
+    const u32 length = session_.core().length(0), source = session_.core().view(0).source;
+    const u32 keep = std::max(source, std::min(options_.keep, static_cast<u32>(prompt_.size())));
+    if (keep + 1 >= length) return logits;
+    JIG_CHECK(session_.shift(keep, (length - keep) / 2));
+    return session_.feed(last);
   }
 
   void draw(const mat& logits) {

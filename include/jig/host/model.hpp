@@ -133,6 +133,11 @@ class loaded {
   result<session_memory> plan(const session_options& options, u32 threads) const noexcept;
   /// One batch of a session of this model; see session::decode.
   result<mat> decode(session& s, kernels& k, std::span<const batch_item> items) const noexcept;
+  /// Whether a full sequence can make room, see session::shift.
+  bool shifts() const noexcept {
+    return visit([]<class M>(const M&) { return can_shift<M>; });
+  }
+  result<void> shift(session& s, kernels& k, u32 sequence, u32 keep, u32 discard) const noexcept;
   /// Whether the model is an encoder and a decoder: prompts are then sources, see session::encode.
   bool encodes_source() const noexcept {
     return visit([]<class M>(const M&) { return reads_source<M>; });
@@ -210,6 +215,11 @@ result<session_memory> loaded<Model>::plan(const session_options& options, u32 t
 template <class Model>
 result<mat> loaded<Model>::decode(session& s, kernels& k, std::span<const batch_item> items) const noexcept {
   return visit([&](const auto& m) { return s.decode(k, m, items, threads()); });
+}
+
+template <class Model>
+result<void> loaded<Model>::shift(session& s, kernels& k, u32 sequence, u32 keep, u32 discard) const noexcept {
+  return visit([&](const auto& m) { return s.shift(k, m, sequence, keep, discard, threads()); });
 }
 
 template <class Model>

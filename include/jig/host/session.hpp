@@ -45,6 +45,11 @@ class text_session {
   /// One batch; see session::decode.
   result<mat> decode(std::span<const batch_item> items) { return model_->decode(core_, kernels_, items); }
 
+  /// Forgets `discard` tokens behind the first `keep`; see session::shift.
+  result<void> shift(u32 keep, u32 discard, u32 sequence = 0) {
+    return model_->shift(core_, kernels_, sequence, keep, discard);
+  }
+
   /// Sources of sequences, for models of an encoder and a decoder; see session::encode.
   result<void> encode(std::span<const batch_item> items) { return model_->encode(core_, kernels_, items); }
 

@@ -189,6 +189,13 @@ class executor {
     if (ok_) k_.store_kv(threads_, args, b, k, v);
   }
 
+  /// The stored keys of the batch's tokens: [tokens, n_head_kv * dim_k].
+  JIG_NOINLINE constexpr value load_keys(const attend_args& args, const batch& b) {
+    value out = make(b.n_tokens, args.n_head_kv * args.dim_k);
+    if (ok_) k_.load_keys(threads_, args, b, out);
+    return out;
+  }
+
   /// The table that attend_args::distances wants: [n_head, distance_columns], from biases w [n_buckets, n_head].
   JIG_NOINLINE constexpr value distances(const weight& w, bool causal) {
     value out = make(w.cols, distance_columns);

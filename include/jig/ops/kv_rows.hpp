@@ -88,4 +88,22 @@ void encode_padded(const f32* x, u32 n, u8* bytes) noexcept {
   }
 }
 
+/// The keys in the cells of the batch's tokens: out [tokens, n_head_kv * dim_k].
+inline void load_keys(const attend_args& a, const batch& b, const mat& out) noexcept {
+  visit_id(kv_types{}, b.memory.type, [&]<class T>(type_tag<T>) {
+    for (u32 t = 0; t < b.n_tokens; ++t) {
+      const kv_rows<T> rows(a, b, b.sequence[t]);
+      for (u32 h = 0; h < a.n_head_kv; ++h) {
+        const T* blocks = reinterpret_cast<const T*>(rows.key(b.cell[t], h));
+        f32* to = out.row(t) + h * a.dim_k;
+        for (u32 c = 0; c < a.dim_k; c += T::size) {
+          f32 values[T::size];
+          T::decode(blocks[c / T::size], std::span<f32, T::size>(values));
+          for (u32 i = 0; i < T::size && c + i < a.dim_k; ++i) to[c + i] = values[i];
+        }
+      }
+    }
+  });
+}
+
 }  // namespace jig

@@ -75,15 +75,23 @@ class page_index {
     if (length > config_.max_tokens || pages_needed(sequence, n) > n_free_) return fail(errc::context_full).got(length);
     if (n == 0) return {};
     u32* pages = table(sequence);
-    if (must_copy(sequence)) {
-      u32& last = pages[pages_of(length_[sequence]) - 1];
-      const u32 fresh = take();
-      copy(fresh, last);
-      drop(last);
-      last = fresh;
-    }
+    if (must_copy(sequence)) copy_page(pages[pages_of(length_[sequence]) - 1], copy);
     for (u32 i = pages_of(length_[sequence]); i < pages_of(static_cast<u32>(length)); ++i) pages[i] = take();
     length_[sequence] = static_cast<u32>(length);
+    return {};
+  }
+
+  /// Makes the pages from cell `from` on the sequence's alone; copy(to, from) moves a page's contents. All or nothing.
+  /// Errors: bad_sequence, context_full (no room for the copies; got: their number).
+  template <class Copy>
+  constexpr result<void> own(u32 sequence, u32 from, Copy&& copy) noexcept {
+    if (!valid(sequence)) return fail(errc::bad_sequence).got(sequence);
+    const std::span<u32> pages(table(sequence), pages_of(length_[sequence]));
+    u32 shared = 0;
+    for (usize i = from / config_.page_tokens; i < pages.size(); ++i) shared += references_[pages[i]] > 1;
+    if (shared > n_free_) return fail(errc::context_full).got(shared);
+    for (usize i = from / config_.page_tokens; i < pages.size(); ++i)
+      if (references_[pages[i]] > 1) copy_page(pages[i], copy);
     return {};
   }
 
@@ -126,6 +134,13 @@ class page_index {
     const u32 page = free_[--n_free_];
     references_[page] = 1;
     return page;
+  }
+  template <class Copy>
+  constexpr void copy_page(u32& page, Copy&& copy) noexcept {
+    const u32 fresh = take();
+    copy(fresh, page);
+    drop(page);
+    page = fresh;
   }
   constexpr void drop(u32 page) noexcept {
     if (--references_[page] == 0) free_[n_free_++] = page;

@@ -85,13 +85,8 @@ inline saved_header header_of(const session& s, const saved_layout& l, u32 lengt
 /// Calls f(row, bytes) for all rows of keys and values that a sequence has, in the order in which they are saved.
 template <class F>
 void each_saved_row(const session& s, const saved_layout& l, u32 sequence, F&& f) noexcept {
-  const kv_memory& memory = s.memory();
-  const sequence_view view = s.view(sequence);
   for (const kv_part& part : l.parts)
-    for (u32 t = 0; t < view.length; ++t) {
-      u8* page = memory.data + view.pages[t / memory.page_tokens] * memory.page_bytes;
-      f(page + part.offset + t % memory.page_tokens * part.bytes, static_cast<usize>(part.bytes));
-    }
+    for (u32 t = 0; t < s.length(sequence); ++t) f(s.row(sequence, part, t), static_cast<usize>(part.bytes));
 }
 
 }  // namespace detail

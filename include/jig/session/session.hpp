@@ -11,9 +11,10 @@
 //   JIG_TRY(session s, session::make(config, need, activations, memory, words, views));
 //   JIG_TRY(mat logits, s.decode(kernels, model, items));
 
+#include <algorithm>
 #include <cstring>
 
-#include "jig/arch/memory.hpp"
+#include "jig/arch/blocks/shift.hpp"
 #include "jig/ops/planner.hpp"
 #include "jig/session/pages.hpp"
 #include "jig/session/states.hpp"
@@ -143,11 +144,45 @@ class session {
     states_.fork(from, to);
     return {};
   }
+  /// Context shift: forgets `discard` tokens behind the first `keep` and moves what follows to their positions, so that
+  /// there is room again. Keys keep what they were made of, the forgotten tokens included: an approximation
+  /// (https://arxiv.org/abs/2309.17453). Errors: bad_sequence, bad_argument (more tokens than there are, or part of a
+  /// source), not_supported (recurrent states, learned positions), context_full (shared pages that cannot be copied).
+  template <class K, class Model>
+  result<void> shift(K& kernels, const Model& m, u32 sequence, u32 keep, u32 discard,
+                     const parallel& threads = {}) noexcept {
+    if constexpr (!can_shift<Model>) {
+      return fail(errc::not_supported, "context shift");
+    } else {
+      if (!pages_.valid(sequence)) return fail(errc::bad_sequence).got(sequence);
+      const u32 length = pages_.length(sequence);
+      if (keep < pages_.source(sequence) || keep > length || discard > length - keep)
+        return fail(errc::bad_argument, "keep, discard").got(u64{keep} + discard);
+      JIG_CHECK(pages_.own(sequence, keep, [this](u32 to, u32 from) { copy_page(to, from); }));
+      each_kv_part(m, memory_, [&](const kv_part& part) {
+        for (u32 cell = keep; cell < length - discard; ++cell)
+          std::memcpy(row(sequence, part, cell), row(sequence, part, cell + discard), static_cast<usize>(part.bytes));
+      });
+      JIG_CHECK(pages_.truncate(sequence, length - discard));
+      views_[sequence] = pages_.view(sequence);
+      for (u32 at = keep; at < length - discard; at += config_.batch) {
+        const batch b = cells(sequence, at, std::min(config_.batch, length - discard - at), discard);
+        executor<K> x(kernels, activations_.data(), activations_.size(), threads);
+        rotate_keys_back(x, m, b);
+        if (!x.ok()) return fail(errc::out_of_memory, "activations").got(activations_.size());
+      }
+      return {};
+    }
+  }
   u32 free_pages() const noexcept { return pages_.free_pages(); }
 
   /// Where a sequence's keys, values and states lie, for whoever moves them (session/saved.hpp). Precondition: the
   /// sequence exists.
   const kv_memory& memory() const noexcept { return memory_; }
+  u8* row(u32 sequence, const kv_part& part, u32 cell) const noexcept {
+    const u32 page = pages_.view(sequence).pages[cell / memory_.page_tokens];
+    return memory_.data + page * memory_.page_bytes + part.offset + cell % memory_.page_tokens * part.bytes;
+  }
   const state_store& states() const noexcept { return states_; }
   sequence_view view(u32 sequence) const noexcept { return pages_.view(sequence); }
   /// Makes room for n more tokens of a sequence, whose keys, values and states the caller writes. All or nothing.
@@ -262,6 +297,20 @@ class session {
     b.memory = memory_;
     b.context = config_.context;
     b.output = config_.output, b.pool = config_.pool;
+    return b;
+  }
+
+  /// A batch of n cells of a sequence, all with the same position.
+  batch cells(u32 sequence, u32 from, u32 n, u32 position) noexcept {
+    const u32 stride = config_.batch;
+    u32 *positions = batch_words_ + stride, *cell = batch_words_ + 2 * stride, *sequences = batch_words_ + 3 * stride;
+    for (u32 i = 0; i < n; ++i) positions[i] = position, cell[i] = from + i, sequences[i] = sequence;
+    batch b;
+    b.n_tokens = n;
+    b.position = positions, b.cell = cell, b.sequence = sequences;
+    b.sequences = views_;
+    b.memory = memory_;
+    b.context = config_.context;
     return b;
   }
 

@@ -25,21 +25,34 @@ struct rope_tables {
   value all, windowed;
 };
 
-template <class X, class M>
-constexpr rope_tables make_rope_tables(X& x, const decoder_spec& spec, const M& m, const batch& b) {
+/// make(rope_args) gives a table.
+template <class M, class F>
+constexpr rope_tables make_rope_tables(const decoder_spec& spec, const M& m, const batch& b, F&& make) {
   const hparams& hp = m.hp();
   rope_tables tables;
   if (spec.rope == rope_kind::none) return tables;
   const rope_args args = make_rope_args(hp, rope_factors(m, b));
-  tables.all = x.rope_table(args, b);
+  tables.all = make(args);
   if (spec.windowed && (spec.window_unscaled || hp.rope_base_window != 0.0f || hp.n_rot_window != 0)) {
     rope_args own = args;
     if (spec.window_unscaled) own = {.n_rot = hp.n_rot, .freq_base = hp.rope_base};
     if (hp.n_rot_window != 0) own.n_rot = hp.n_rot_window;
     if (hp.rope_base_window != 0.0f) own.freq_base = hp.rope_base_window;
-    tables.windowed = x.rope_table(own, b);
+    tables.windowed = make(own);
   }
   return tables;
+}
+
+/// How the queries and keys of layer il rotate, if they do. Models with several positions per token pair halves,
+/// whatever the family does otherwise.
+constexpr rope_kind rope_of(const decoder_spec& spec, const hparams& hp, u32 il) noexcept {
+  if (spec.rope == rope_kind::none || (spec.rope_in && !spec.rope_in(hp, il))) return rope_kind::none;
+  return hp.rope_sections[0] != 0 && hp.rope_sections[1] != 0 ? rope_kind::neox : spec.rope;
+}
+
+/// By which table.
+constexpr const value& table_of(const rope_tables& tables, const decoder_spec& spec, const hparams& hp, u32 il) {
+  return tables.windowed.cols() != 0 && spec.windowed(hp, il) ? tables.windowed : tables.all;
 }
 
 /// Queries, keys and values: [tokens, heads * dim], views of what the three values own.
@@ -118,11 +131,8 @@ constexpr value attention(X& x, const decoder_spec& spec, const M& m, const batc
     p.q = p.first;
   }
   if (!spec.qk_norm_after_rope) norm_qk(p);
-  if (spec.rope != rope_kind::none && (!spec.rope_in || spec.rope_in(hp, il))) {
-    // Models with several positions per token pair halves, whatever the family does otherwise.
-    const rope_kind kind = hp.rope_sections[0] != 0 && hp.rope_sections[1] != 0 ? rope_kind::neox : spec.rope;
-    const bool own = tables.windowed.cols() != 0 && spec.windowed(hp, il);
-    const value& table = own ? tables.windowed : tables.all;
+  if (const rope_kind kind = rope_of(spec, hp, il); kind != rope_kind::none) {
+    const value& table = table_of(tables, spec, hp, il);
     x.rope(p.q, hp.n_head[il], kind, table);
     x.rope(p.k, hp.n_head_kv[il], kind, table);
   }

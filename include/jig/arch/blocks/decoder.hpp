@@ -155,7 +155,8 @@ template <class X, class M, class F>
 constexpr value decoder_around(X& x, const decoder_spec& spec, const M& m, const batch& b, F&& layers) {
   value h = embed(x, spec, m, b);
   {
-    const rope_tables tables = make_rope_tables(x, spec, m, b);
+    const rope_tables tables =
+        make_rope_tables(spec, m, b, [&](const rope_args& args) { return x.rope_table(args, b); });
     layers(h, tables);
   }
   return ending(x, spec, m, b, std::move(h));

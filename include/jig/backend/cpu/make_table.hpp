@@ -43,6 +43,7 @@ constexpr kernel_table table_of(const char* name) noexcept {
       .rope_table = plain<&K::rope_table>::call,
       .rope = plain<&K::rope>::call,
       .store_kv = plain<&K::store_kv>::call,
+      .load_keys = plain<&K::load_keys>::call,
       .attend = plain<&K::attend>::call,
       .route = plain<&K::route>::call,
       .combine = plain<&K::combine>::call,
