@@ -21,7 +21,14 @@ struct fixed_name {
   constexpr fixed_name(const char (&s)[N]) noexcept {
     for (usize i = 0; i < N; ++i) text[i] = s[i];
   }
+  /// Two names in a row.
+  template <usize A>
+  constexpr fixed_name(const fixed_name<A>& a, const fixed_name<N + 1 - A>& b) noexcept {
+    for (usize i = 0; i < N; ++i) text[i] = i < A - 1 ? a.text[i] : b.text[i + 1 - A];
+  }
 };
+template <usize A, usize B>
+fixed_name(const fixed_name<A>&, const fixed_name<B>&) -> fixed_name<A + B - 1>;
 template <fixed_name Name>
 struct tensor_tag {
   static constexpr std::string_view name{Name.text, sizeof(Name.text) - 1};
