@@ -80,6 +80,7 @@ TEST_CASE("elementwise: add, scale, softcap and the activations match the refere
         check(bound, [&](const auto& k, const mat& v) { k.activate({}, act, v); });
         check(bound, [&](const auto& k, const mat& v) { k.gated({}, act, v, b); });
       }
+      check(1e-9, [&](const auto& k, const mat& v) { k.activate({}, none, v); });
     }
 }
 

@@ -14,6 +14,7 @@
 #include "jig/arch/gpt2.hpp"
 #include "jig/arch/gpt_oss.hpp"
 #include "jig/arch/granite.hpp"
+#include "jig/arch/granite_switch.hpp"
 #include "jig/arch/grok.hpp"
 #include "jig/arch/latent.hpp"
 #include "jig/arch/lfm2.hpp"
@@ -61,7 +62,7 @@ struct all_archs : archs<
     arch::qwen35, arch::qwen35moe, arch::qwen3next, arch::kimi_linear, arch::bailingmoe3,
     arch::bert, arch::nomic_bert, arch::nomic_bert_moe, arch::jina_bert_v2, arch::jina_bert_v3,
     arch::modern_bert, arch::neo_bert, arch::eurobert, arch::llama_embed, arch::gemma_embedding,
-    arch::gemma3n, arch::gemma4, arch::t5, arch::t5encoder> {};
+    arch::gemma3n, arch::gemma4, arch::graniteswitch, arch::t5, arch::t5encoder> {};
 // clang-format on
 
 }  // namespace jig

@@ -74,14 +74,9 @@ struct nomic_bert_moe : bert_arch {
            std::array{key_row{"moe_every_n_layers", &hparams::moe_step, need::optional, 0, 2048}});
   static constexpr auto tensors =
       join(bert::body, tensors::classifier, tensors::plain(bias::optional, has_dense),
-           std::array{tensor_row{"blk.{}.ffn_gate_inp", {d::embd, d::expert}, bias::none, need::required, has_experts},
-                      tensor_row{
-                          "blk.{}.ffn_up_exps", {d::embd, d::ff, d::expert}, bias::none, need::required, has_experts},
-                      tensor_row{"blk.{}.ffn_down_exps",
-                                 {d::ff, d::embd, d::expert},
-                                 bias::none,
-                                 need::required,
-                                 has_experts}});
+           std::array{matrix("blk.{}.ffn_gate_inp", {d::embd, d::expert}, has_experts),
+                      matrix("blk.{}.ffn_up_exps", {d::embd, d::ff, d::expert}, has_experts),
+                      matrix("blk.{}.ffn_down_exps", {d::ff, d::embd, d::expert}, has_experts)});
   static constexpr decoder_spec spec{.norm = norm_kind::layer,
                                      .rope = rope_kind::neox,
                                      .act = activation::gelu,
@@ -137,7 +132,7 @@ struct modern_bert : encoder_arch {
   static constexpr auto tensors =
       join(tensors::embedding, tensors::classifier, tensors::norm("cls.norm", bias::none, need::optional),
            tensors::norm("token_embd_norm"), tensors::norm("output_norm"),
-           std::array{tensor_row{"blk.{}.attn_norm", {d::embd}, bias::none, need::required, not_first}},
+           std::array{numbers("blk.{}.attn_norm", {d::embd}, not_first)},
            tensors::attention(), tensors::norm("blk.{}.ffn_norm"), tensors::fused_gated);
   static constexpr decoder_spec spec{.norm = norm_kind::layer,
                                      .rope = rope_kind::neox,

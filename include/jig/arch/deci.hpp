@@ -20,12 +20,12 @@ struct deci {
 
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::rope_factors,
-           std::array{tensor_row{"blk.{}.attn_norm", {d::embd}, bias::none, need::required, has_heads},
+           std::array{numbers("blk.{}.attn_norm", {d::embd}, has_heads),
                       tensor_row{"blk.{}.attn_q", {d::embd, d::q}, bias::optional, need::required, has_memory},
                       tensor_row{"blk.{}.attn_k", {d::embd, d::k}, bias::optional, need::required, has_memory},
                       tensor_row{"blk.{}.attn_v", {d::embd, d::v}, bias::optional, need::required, has_memory},
                       tensor_row{"blk.{}.attn_output", {mixed, d::embd}, bias::optional, need::required, has_heads},
-                      tensor_row{"blk.{}.ffn_norm", {d::embd}, bias::none, need::required, has_ffn}},
+                      numbers("blk.{}.ffn_norm", {d::embd}, has_ffn)},
            tensors::gated(bias::optional, has_ffn));
   static constexpr decoder_spec spec{};
 

@@ -55,12 +55,11 @@ struct qwen35 : decoder_arch {
 /// Qwen 3.5 with experts and a shared one behind a gate.
 struct qwen35moe : qwen35 {
   static constexpr std::string_view name = "qwen35moe";
-  static constexpr u64 ff_expert_twice(const hparams& hp, u32 il) { return 2 * d::ff_expert(hp, il); }
   static constexpr std::string_view fused = t::ffn_gate_up_exps.name;
 
   static constexpr auto keys = join(qwen35::keys, keys::experts, keys::more_experts);
   static constexpr auto experts =
-      join(std::array{tensor_row{fused, {d::embd, ff_expert_twice, d::expert}, bias::none, need::optional},
+      join(std::array{tensor_row{fused, {d::embd, d::ff_expert_twice, d::expert}, bias::none, need::optional},
                       tensor_row{"blk.{}.ffn_gate_inp", {d::embd, d::expert}},
                       unless(fused, {"blk.{}.ffn_gate_exps", {d::embd, d::ff_expert, d::expert}}),
                       unless(fused, {"blk.{}.ffn_up_exps", {d::embd, d::ff_expert, d::expert}}),

@@ -17,25 +17,25 @@ constexpr result<void> sees_all(hparams& hp) noexcept {
 /// LLaDA (https://arxiv.org/abs/2502.09992): llama's body.
 struct llada : llama {
   static constexpr std::string_view name = "llada";
-  static constexpr result<void> complete(hparams& hp) noexcept { return sees_all(hp); }
+  static constexpr auto complete = sees_all;
 };
 
 /// Dream (https://arxiv.org/abs/2508.15487): qwen2's body.
 struct dream : qwen2 {
   static constexpr std::string_view name = "dream";
-  static constexpr result<void> complete(hparams& hp) noexcept { return sees_all(hp); }
+  static constexpr auto complete = sees_all;
 };
 
 /// RND1: qwen3moe's body.
 struct rnd1 : qwen3moe {
   static constexpr std::string_view name = "rnd1";
-  static constexpr result<void> complete(hparams& hp) noexcept { return sees_all(hp); }
+  static constexpr auto complete = sees_all;
 };
 
 /// LLaDA-MoE: qwen3moe's body without renormalisation of the experts' weights.
 struct llada_moe : qwen3moe {
   static constexpr std::string_view name = "llada-moe";
-  static constexpr result<void> complete(hparams& hp) noexcept { return sees_all(hp); }
+  static constexpr auto complete = sees_all;
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .router_normalize = false};
 };
 

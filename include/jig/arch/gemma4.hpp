@@ -9,7 +9,6 @@ namespace jig::arch {
 struct gemma4 {
   static constexpr std::string_view name = "gemma4";
   static constexpr bool windowed(const hparams& hp, u32 il) { return hp.window_pattern[il] != 0; }
-  static constexpr u64 ff_expert_twice(const hparams& hp, u32 il) { return 2 * d::ff_expert(hp, il); }
   static constexpr std::string_view fused = t::ffn_gate_up_exps.name, router = t::ffn_gate_inp.name;
   static constexpr std::array<dim_fn, 4> expert_in = {d::embd, d::ff_expert, d::expert},
                                          expert_out = {d::ff_expert, d::embd, d::expert};
@@ -34,7 +33,7 @@ struct gemma4 {
                  beside(router, numbers(expert_norm.name, {d::embd}, has_experts)),
                  beside(router, numbers(dense_post_norm.name, {d::embd}, has_experts)),
                  beside(router, numbers(expert_post_norm.name, {d::embd}, has_experts)),
-                 matrix(fused, {d::embd, ff_expert_twice, d::expert}, has_experts, need::optional),
+                 matrix(fused, {d::embd, d::ff_expert_twice, d::expert}, has_experts, need::optional),
                  unless(fused, beside(router, matrix("blk.{}.ffn_gate_exps", expert_in, has_experts))),
                  unless(fused, beside(router, matrix("blk.{}.ffn_up_exps", expert_in, has_experts))),
                  beside(router, matrix("blk.{}.ffn_down_exps", expert_out, has_experts))});

@@ -43,8 +43,8 @@ struct granite_swa : decoder_arch {
       join(tensors::decoder(), tensors::rope_factors, tensors::norm("blk.{}.attn_norm"),
            tensors::attention(bias::optional, bias::optional), tensors::sinks(), tensors::norm("blk.{}.ffn_norm"),
            tensors::gated(bias::optional, is_dense), tensors::experts,
-           tensors::one({"blk.{}.ffn_up_shexp", {d::embd, d::ff_shared_twice}, bias::none, need::required, has_shared}),
-           tensors::one({"blk.{}.ffn_down_shexp", {d::ff_shared, d::embd}, bias::none, need::required, has_shared}));
+           tensors::one(matrix("blk.{}.ffn_up_shexp", {d::embd, d::ff_shared_twice}, has_shared)),
+           tensors::one(matrix("blk.{}.ffn_down_shexp", {d::ff_shared, d::embd}, has_shared)));
   static constexpr decoder_spec spec{.windowed = windowed_by<1>,
                                      .rope_in = [](const hparams& hp, u32 il) { return hp.rope_pattern[il] != 0; },
                                      .logit_scale_divides = true};

@@ -14,8 +14,8 @@ struct grok : decoder_arch {
       tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
       tensors::norm("blk.{}.attn_output_norm"), tensors::norm("blk.{}.ffn_norm"),
       tensors::one({"blk.{}.ffn_gate", {d::embd, d::ff}, bias::none, need::optional}),
-      tensors::one({"blk.{}.ffn_up", {d::embd, d::ff}, bias::none, need::required, nullptr, {}, "blk.{}.ffn_gate"}),
-      tensors::one({"blk.{}.ffn_down", {d::ff, d::embd}, bias::none, need::required, nullptr, {}, "blk.{}.ffn_gate"}),
+      tensors::one(beside(t::ffn_gate.name, {"blk.{}.ffn_up", {d::embd, d::ff}})),
+      tensors::one(beside(t::ffn_gate.name, {"blk.{}.ffn_down", {d::ff, d::embd}})),
       tensors::experts, tensors::norm("blk.{}.layer_output_norm", bias::none, need::optional),
       tensors::norm("blk.{}.post_ffw_norm", bias::none, need::optional));
   static constexpr decoder_spec spec{

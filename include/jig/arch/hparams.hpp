@@ -148,6 +148,13 @@ struct hparams {
   bool norm_behind = false;  ///< norms stand behind the branches
   bool parallel = false;     ///< attention and feed-forward read the same state
 
+  // Adapters in the file, which tokens switch on.
+  u32 n_adapters = 0;
+  u32 n_lora_adapter = 0;                   ///< their rank
+  per_layer<u32> adapter_tokens = {};       ///< the token that switches it on, for each adapter
+  per_layer<u32> adapter_substitutes = {};  ///< the token that the model reads in place of that one
+  f32 adapter_gain = 0.0f;                  ///< how sharply those tokens stand out from the others
+
   // Scales of the residual stream and the ends.
   f32 embedding_scale = 0.0f;  ///< 0: none, here and below
   f32 residual_scale = 0.0f;

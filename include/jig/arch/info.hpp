@@ -24,8 +24,11 @@ struct arch_info {
 template <class Arch>
 constexpr arch_info info_of() noexcept {
   arch_info info{Arch::name, Arch::keys, Arch::tensors};
-  if constexpr (requires { &Arch::defaults; }) info.defaults = Arch::defaults;
-  if constexpr (requires { &Arch::complete; }) info.complete = Arch::complete;
+  if constexpr (requires(hparams& hp) { Arch::defaults(hp); }) info.defaults = Arch::defaults;
+  // One that several architectures share is given the name, for its errors.
+  if constexpr (requires(hparams& hp) { Arch::complete(Arch::name, hp); })
+    info.complete = [](hparams& hp) noexcept -> result<void> { return Arch::complete(Arch::name, hp); };
+  else if constexpr (requires(hparams& hp) { Arch::complete(hp); }) info.complete = Arch::complete;
   return info;
 }
 

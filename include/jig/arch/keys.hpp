@@ -24,12 +24,16 @@ class key_field {
   constexpr key_field(f32 hparams::* p) noexcept : kind_(kind::real), real_(p) {}
   constexpr key_field(std::string_view hparams::* p) noexcept : kind_(kind::text), text_(p) {}
   constexpr key_field(bool hparams::* p) noexcept : kind_(kind::flag), flag_(p) {}
-  constexpr key_field(per_layer<u32> hparams::* p) noexcept : kind_(kind::numbers), numbers_(p) {}
+  /// `length`: the array has as many numbers as this member says, else at least one for each layer.
+  constexpr key_field(per_layer<u32> hparams::* p, u32 hparams::* length = nullptr) noexcept
+      : kind_(kind::numbers), numbers_(p), length_(length) {}
   constexpr key_field(per_layer<f32> hparams::* p) noexcept : kind_(kind::reals), reals_(p) {}
 
   constexpr key_field(std::array<u32, 4> hparams::* p) noexcept : kind_(kind::four), four_(p) {}
 
   constexpr kind type() const noexcept { return kind_; }
+  constexpr bool is_list() const noexcept { return length_ != nullptr; }
+  constexpr u32 length(const hparams& hp) const noexcept { return hp.*(is_list() ? length_ : &hparams::n_layer); }
   constexpr u32& number(hparams& hp) const noexcept { return hp.*number_; }
   constexpr f32& real(hparams& hp) const noexcept { return hp.*real_; }
   constexpr std::string_view& text(hparams& hp) const noexcept { return hp.*text_; }
@@ -49,6 +53,7 @@ class key_field {
     per_layer<f32> hparams::* reals_;
     std::array<u32, 4> hparams::* four_;
   };
+  u32 hparams::* length_ = nullptr;
 };
 
 enum class need : u8 { optional, required };

@@ -22,10 +22,10 @@ struct lfm2 : decoder_arch {
       join(std::array{tensor_row{"token_embd", {d::embd, d::vocab}}, tensor_row{"token_embd_norm", {d::embd}},
                       tensor_row{"output", {d::embd, d::vocab}, bias::none, need::optional},
                       numbers(conv.name, {d::ssm_taps, d::embd}, without_heads),
-                      tensor_row{in.name, {d::embd, thrice}, bias::none, need::required, without_heads},
-                      tensor_row{out.name, {d::embd, d::embd}, bias::none, need::required, without_heads},
-                      tensor_row{"blk.{}.attn_q_norm", {d::head_k}, bias::none, need::required, with_heads},
-                      tensor_row{"blk.{}.attn_k_norm", {d::head_k}, bias::none, need::required, with_heads}},
+                      matrix(in.name, {d::embd, thrice}, without_heads),
+                      matrix(out.name, {d::embd, d::embd}, without_heads),
+                      numbers("blk.{}.attn_q_norm", {d::head_k}, with_heads),
+                      numbers("blk.{}.attn_k_norm", {d::head_k}, with_heads)},
            tensors::attention(bias::none, bias::none, with_heads), tensors::norm("blk.{}.attn_norm"),
            tensors::norm("blk.{}.ffn_norm"));
   static constexpr auto tensors = join(mixers, tensors::gated());

@@ -29,20 +29,24 @@ inline result<void> check_range(std::string_view key, const key_row& row, f64 v)
   return {};
 }
 
-/// A value for all layers, or an array with one for each.
+/// A value for all layers, or an array with one for each; or a list of another length.
 template <class T>
-result<void> read_per_layer(const gguf::value& found, const key_row& row, u32 n_layer, per_layer<T>& field) noexcept {
+result<void> read_per_layer(const gguf::value& found, const key_row& row, const hparams& hp,
+                            per_layer<T>& field) noexcept {
   const std::string_view key = found.key();
+  const bool list = row.field.is_list();
   if (!found.is_array()) {
+    if (list) return fail(errc::wrong_key_type, key).at(found.position());
     JIG_TRY(const T v, found.template as<T>());
     field = v;
     return check_range(key, row, f64(v));
   }
-  // n_layer stands before all per-layer keys in every table.
-  if (found.count() < n_layer) return fail(errc::inconsistent, key).got(found.count());
+  // n_layer, or the list's length, stands before in every table.
+  const u32 n = row.field.length(hp);
+  if (found.count() < n || (list && found.count() != n)) return fail(errc::inconsistent, key).got(found.count());
   const bool flags = found.element_type() == gguf::value_type::boolean;
   if (flags && !std::is_integral_v<T>) return fail(errc::wrong_key_type, key).at(found.position());
-  for (u32 il = 0; il < n_layer && !flags; ++il) {
+  for (u32 il = 0; il < n && !flags; ++il) {
     JIG_TRY(const T v, found.template element<T>(il));
     JIG_CHECK(check_range(key, row, f64(v)));
   }
@@ -81,14 +85,14 @@ inline result<void> read_key(const gguf::file_set& file, std::string_view arch, 
       JIG_TRY(row.field.flag(hp), found->template as<bool>());
       return {};
     }
-    case key_field::kind::numbers: return read_per_layer(*found, row, hp.n_layer, row.field.numbers(hp));
+    case key_field::kind::numbers: return read_per_layer(*found, row, hp, row.field.numbers(hp));
     case key_field::kind::four:
       for (u32 i = 0; i < 4 && i < found->count(); ++i) {
         JIG_TRY(row.field.four(hp)[i], found->template element<u32>(i));
         JIG_CHECK(check_range(key.view(), row, row.field.four(hp)[i]));
       }
       return {};
-    case key_field::kind::reals: return read_per_layer(*found, row, hp.n_layer, row.field.reals(hp));
+    case key_field::kind::reals: return read_per_layer(*found, row, hp, row.field.reals(hp));
   }
   return {};
 }

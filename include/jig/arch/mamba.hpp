@@ -7,41 +7,55 @@
 
 namespace jig::arch {
 
-/// Mamba (https://arxiv.org/abs/2312.00752) and Falcon Mamba, which normalises step, B and C.
-struct mamba : mixer_arch {
-  static constexpr std::string_view name = "mamba";
-  static constexpr auto keys =
-      join(keys::decoder_from(0), keys::rms_norm, keys::ssm,
-           std::array{key_row{"ssm.dt_b_c_rms", &hparams::ssm_norm}});
-  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::mamba());
+/// Base of the models of state space layers alone.
+struct mamba_arch : mixer_arch {
   static constexpr decoder_spec spec{.rope = rope_kind::none};
   static constexpr recurrent_state state(const hparams& hp, u32) { return mamba_state(hp); }
   static constexpr bool attends(const hparams&, u32) { return false; }
 
   template <class X, class M>
   static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables&) {
-    return jig::mamba(x, m, b, il, n);
+    return selective_layer(x, m, b, il, n);
   }
+};
+
+/// Base of the models whose layers are recurrent where they have no heads of keys and values, and attend elsewhere.
+struct mamba_hybrid_arch : decoder_arch {
+  static constexpr recurrent_state state(const hparams& hp, u32 il) {
+    return without_heads(hp, il) ? mamba_state(hp) : recurrent_state{};
+  }
+
+  template <class X, class M>
+  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
+    if (without_heads(m.hp(), il)) return M::architecture::recurrent(x, m, b, il, n);
+    return attention(x, M::architecture::spec, m, b, il, n, tables);
+  }
+
+  template <class X, class M>
+  static constexpr value recurrent(X& x, const M& m, const batch& b, u32 il, const mat& n) {
+    return selective_layer(x, m, b, il, n);
+  }
+};
+
+/// Mamba (https://arxiv.org/abs/2312.00752) and Falcon Mamba, which normalises step, B and C.
+struct mamba : mamba_arch {
+  static constexpr std::string_view name = "mamba";
+  static constexpr auto keys =
+      join(keys::decoder_from(0), keys::rms_norm, keys::ssm,
+           std::array{key_row{"ssm.dt_b_c_rms", &hparams::ssm_norm}});
+  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::mamba());
 };
 
 /// Mamba 2 (https://arxiv.org/abs/2405.21060), Codestral Mamba.
-struct mamba2 : mixer_arch {
+struct mamba2 : mamba_arch {
   static constexpr std::string_view name = "mamba2";
   static constexpr auto keys = join(keys::decoder_from(0), keys::rms_norm, keys::ssm, keys::ssm_groups);
   static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::mamba2());
-  static constexpr decoder_spec spec = mamba::spec;
-  static result<void> complete(hparams& hp) noexcept { return complete_mamba2(name, hp); }
-  static constexpr recurrent_state state(const hparams& hp, u32) { return mamba_state(hp); }
-  static constexpr bool attends(const hparams&, u32) { return false; }
-
-  template <class X, class M>
-  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables&) {
-    return jig::mamba2(x, m, b, il, n);
-  }
+  static constexpr auto complete = complete_mamba2;
 };
 
 /// Jamba (https://arxiv.org/abs/2403.19887): Mamba layers, some of attention without rope, experts in some layers.
-struct jamba : decoder_arch {
+struct jamba : mamba_hybrid_arch {
   static constexpr std::string_view name = "jamba";
   static constexpr auto keys = join(keys::decoder_from(0), keys::rms_norm, keys::experts, keys::ssm);
   static constexpr auto tensors =
@@ -49,15 +63,6 @@ struct jamba : decoder_arch {
            tensors::attention(bias::none, bias::none, with_heads), tensors::norm("blk.{}.ffn_norm"),
            tensors::dense_or_experts);
   static constexpr decoder_spec spec{.rope = rope_kind::none, .router_normalize = false};
-  static constexpr recurrent_state state(const hparams& hp, u32 il) {
-    return without_heads(hp, il) ? mamba_state(hp) : recurrent_state{};
-  }
-
-  template <class X, class M>
-  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
-    if (without_heads(m.hp(), il)) return jig::mamba(x, m, b, il, n);
-    return attention(x, M::architecture::spec, m, b, il, n, tables);
-  }
 };
 
 /// Falcon H1 (https://arxiv.org/abs/2507.22448): attention and Mamba 2 side by side in every layer.
@@ -70,7 +75,7 @@ struct falcon_h1 : decoder_arch {
            tensors::mamba2(nullptr, need::optional), tensors::attention(bias::optional, bias::optional),
            tensors::norm("blk.{}.ffn_norm", bias::none, need::required, ""), tensors::gated(bias::optional));
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
-  static result<void> complete(hparams& hp) noexcept { return complete_mamba2(name, hp); }
+  static constexpr auto complete = complete_mamba2;
   static constexpr recurrent_state state(const hparams& hp, u32) { return mamba_state(hp); }
 
   template <class X, class M>
@@ -83,7 +88,7 @@ struct falcon_h1 : decoder_arch {
 };
 
 /// Granite 4: granite with Mamba 2 in most layers, and rope only if the file says so.
-struct granitehybrid : decoder_arch {
+struct granitehybrid : mamba_hybrid_arch {
   static constexpr std::string_view name = "granitehybrid";
   static constexpr auto keys =
       join(keys::decoder_from(0), keys::rms_norm, keys::rope, keys::scales, keys::experts, keys::more_experts,
@@ -95,14 +100,7 @@ struct granitehybrid : decoder_arch {
            tensors::shared_experts(has_shared));
   static constexpr decoder_spec spec{.rope_in = [](const hparams& hp, u32) { return hp.rope_finetuned; },
                                      .logit_scale_divides = true};
-  static result<void> complete(hparams& hp) noexcept { return complete_mamba2(name, hp); }
-  static constexpr recurrent_state state(const hparams& hp, u32 il) { return jamba::state(hp, il); }
-
-  template <class X, class M>
-  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
-    if (without_heads(m.hp(), il)) return jig::mamba2(x, m, b, il, n);
-    return attention(x, M::architecture::spec, m, b, il, n, tables);
-  }
+  static constexpr auto complete = complete_mamba2;
 };
 
 /// Nemotron H (https://arxiv.org/abs/2504.03624): a layer is Mamba 2, or attention without rope, or feed-forward.
@@ -118,7 +116,7 @@ struct nemotron_h : mixer_arch {
            tensors::attention(bias::optional, bias::optional, is_attention), tensors::plain(bias::optional, is_ffn));
   static constexpr decoder_spec spec{
       .rope = rope_kind::none, .act = activation::relu_sqr, .router = gating::sigmoid, .router_norm_from_file = true};
-  static result<void> complete(hparams& hp) noexcept { return complete_mamba2(name, hp); }
+  static constexpr auto complete = complete_mamba2;
   static constexpr recurrent_state state(const hparams& hp, u32 il) {
     return is_recurrent(hp, il) ? mamba_state(hp) : recurrent_state{};
   }
@@ -146,17 +144,14 @@ struct nemotron_h_moe : nemotron_h {
   static constexpr auto tensors = join(
       tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::mamba2(is_recurrent),
       tensors::attention(bias::optional, bias::optional, is_attention),
-      std::array{tensor_row{"blk.{}.ffn_gate_inp", {d::embd, d::expert}, bias::none, need::required, is_ffn},
+      std::array{matrix("blk.{}.ffn_gate_inp", {d::embd, d::expert}, is_ffn),
                  numbers("blk.{}.exp_probs_b", {d::expert}, is_ffn, ".bias"),
-                 tensor_row{down.name, {d::embd, latent}, bias::none, need::required, has_latent},
-                 tensor_row{up.name, {latent, d::embd}, bias::none, need::required, has_latent},
-                 tensor_row{
-                     "blk.{}.ffn_up_exps", {expert_in, d::ff_expert, d::expert}, bias::none, need::required, is_ffn},
-                 tensor_row{
-                     "blk.{}.ffn_down_exps", {d::ff_expert, expert_in, d::expert}, bias::none, need::required, is_ffn},
-                 tensor_row{"blk.{}.ffn_up_shexp", {d::embd, d::ff_shared}, bias::none, need::required, is_ffn},
-                 tensor_row{"blk.{}.ffn_down_shexp", {d::ff_shared, d::embd}, bias::none, need::required, is_ffn}});
-  static result<void> complete(hparams& hp) noexcept { return complete_mamba2(name, hp); }
+                 matrix(down.name, {d::embd, latent}, has_latent),
+                 matrix(up.name, {latent, d::embd}, has_latent),
+                 matrix("blk.{}.ffn_up_exps", {expert_in, d::ff_expert, d::expert}, is_ffn),
+                 matrix("blk.{}.ffn_down_exps", {d::ff_expert, expert_in, d::expert}, is_ffn),
+                 matrix("blk.{}.ffn_up_shexp", {d::embd, d::ff_shared}, is_ffn),
+                 matrix("blk.{}.ffn_down_shexp", {d::ff_shared, d::embd}, is_ffn)});
 
   template <class X, class M>
   static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
@@ -172,7 +167,7 @@ struct nemotron_h_moe : nemotron_h {
 };
 
 /// PLaMo 2: Mamba with heads in the layers that do not attend; norms of step, B and C, and behind the branches.
-struct plamo2 : decoder_arch {
+struct plamo2 : mamba_hybrid_arch {
   static constexpr std::string_view name = "plamo2";
   static constexpr u64 step(const hparams& hp, u32) { return hp.n_embd / 16 > 64 ? hp.n_embd / 16 : 64; }
   static constexpr u64 selected(const hparams& hp, u32 il) { return step(hp, il) + 2 * u64{hp.ssm_state}; }
@@ -182,20 +177,20 @@ struct plamo2 : decoder_arch {
   static constexpr auto tensors = join(
       tensors::decoder(), tensors::norm("blk.{}.attn_norm"),
       std::array{
-          tensor_row{"blk.{}.ssm_in", {d::embd, d::ssm_inner_twice}, bias::none, need::required, without_heads},
+          matrix("blk.{}.ssm_in", {d::embd, d::ssm_inner_twice}, without_heads),
           numbers("blk.{}.ssm_conv1d", {d::ssm_taps, d::ssm_inner}, without_heads),
-          tensor_row{"blk.{}.ssm_x", {d::ssm_inner, selected}, bias::none, need::required, without_heads},
+          matrix("blk.{}.ssm_x", {d::ssm_inner, selected}, without_heads),
           tensor_row{"blk.{}.ssm_dt", {step, d::ssm_rank}, bias::required, need::required, without_heads},
           numbers("blk.{}.ssm_dt_norm", {step}, without_heads, ""),
           numbers("blk.{}.ssm_b_norm", {d::ssm_state}, without_heads, ""),
           numbers("blk.{}.ssm_c_norm", {d::ssm_state}, without_heads, ""),
           numbers("blk.{}.ssm_a", {d::ssm_rank}, without_heads, ""),
           numbers("blk.{}.ssm_d", {d::ssm_rank}, without_heads, ""),
-          tensor_row{"blk.{}.ssm_out", {d::ssm_inner, d::embd}, bias::none, need::required, without_heads},
-          tensor_row{"blk.{}.attn_qkv", {d::embd, d::qkv}, bias::none, need::required, with_heads},
+          matrix("blk.{}.ssm_out", {d::ssm_inner, d::embd}, without_heads),
+          matrix("blk.{}.attn_qkv", {d::embd, d::qkv}, with_heads),
           numbers("blk.{}.attn_q_norm", {d::head_k, d::head}, with_heads),
           numbers("blk.{}.attn_k_norm", {d::head_k, d::head_kv}, with_heads),
-          tensor_row{"blk.{}.attn_output", {d::attn_out, d::embd}, bias::none, need::required, with_heads}},
+          matrix("blk.{}.attn_output", {d::attn_out, d::embd}, with_heads)},
       tensors::norm("blk.{}.post_attention_norm", bias::none, need::required, ""), tensors::norm("blk.{}.ffn_norm"),
       tensors::fused_gated, tensors::norm("blk.{}.post_ffw_norm", bias::none, need::required, ""));
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
@@ -205,17 +200,10 @@ struct plamo2 : decoder_arch {
     if (hp.ssm_inner % hp.ssm_rank != 0) return fail(errc::inconsistent, "plamo2.ssm.time_step_rank").got(hp.ssm_rank);
     return {};
   }
-  static constexpr recurrent_state state(const hparams& hp, u32 il) { return jamba::state(hp, il); }
-
-  template <class X, class M>
-  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
-    if (with_heads(m.hp(), il)) return attention(x, M::architecture::spec, m, b, il, n, tables);
-    return mamba_heads(x, m, b, il, n);
-  }
 
   /// Heads are projected as [gate | input] in turn; B, C and step follow from the convolved input.
   template <class X, class M>
-  static constexpr value mamba_heads(X& x, const M& m, const batch& b, u32 il, const mat& n) {
+  static constexpr value recurrent(X& x, const M& m, const batch& b, u32 il, const mat& n) {
     const hparams& hp = m.hp();
     const u32 inner = hp.ssm_inner, heads = hp.ssm_rank, dim = inner / heads, states = hp.ssm_state;
     const value z = x.make(n.rows, inner), in = x.make(n.rows, inner);

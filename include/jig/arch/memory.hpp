@@ -4,6 +4,8 @@
 //
 // An architecture has recurrent layers if it says their sizes: `static constexpr recurrent_state state(hp, il)`.
 // If some layers of an architecture do not attend although they have heads: `static constexpr bool attends(hp, il)`.
+// If a model attends once more, beside its layers: `static constexpr u32 extra_head = n`, the numbers of a key and of a
+// value of that one head, which lie behind those of the layers.
 
 #include "jig/arch/model.hpp"
 #include "jig/ops/kv_rows.hpp"
@@ -32,12 +34,19 @@ constexpr bool attends(const M& m, u32 il) noexcept {
   else return true;
 }
 
+template <class M>
+constexpr u32 extra_head(const M&) noexcept {
+  if constexpr (requires { M::architecture::extra_head; }) return M::architecture::extra_head;
+  else return 0;
+}
+
 /// The rows of one layer's keys or values in a page: where they begin, and what a token takes of them.
 struct kv_part {
   u64 offset = 0, bytes = 0;
 };
 
-/// Calls f(kv_part) for every layer's keys and then its values, in the order in which they lie in a page.
+/// Calls f(kv_part) for every layer's keys and then its values, and for those of an extra head, in the order in which
+/// they lie in a page.
 template <class M, class F>
 constexpr void each_kv_part(const M& m, const kv_memory& memory, F&& f) noexcept {
   const hparams& hp = m.hp();
@@ -49,6 +58,8 @@ constexpr void each_kv_part(const M& m, const kv_memory& memory, F&& f) noexcept
         if (bytes != 0) f(kv_part{at, bytes});
         at += bytes * memory.page_tokens;
       }
+  const u64 extra = kv_row_bytes(memory.type, extra_head(m));
+  for (u32 i = 0; extra != 0 && i < 2; ++i) f(kv_part{at + i * extra * memory.page_tokens, extra});
 }
 
 /// Bytes of keys and values that one token takes in the first n layers, for elements of this type.
@@ -70,7 +81,13 @@ constexpr u64 kv_page_offset(const M& m, const kv_memory& memory, u32 il) noexce
 /// Bytes of keys and values that one token takes in all layers; 0 if the model has none or the type cannot be used.
 template <class M>
 constexpr u64 kv_bytes_per_token(const M& m, u32 kv_type) noexcept {
-  return kv_bytes_in(m, kv_type, m.hp().n_layer) * m.hp().n_loops;
+  return kv_bytes_in(m, kv_type, m.hp().n_layer) * m.hp().n_loops + 2 * kv_row_bytes(kv_type, extra_head(m));
+}
+
+/// Bytes from a page's start to the keys of the head beside the layers.
+template <class M>
+constexpr u64 extra_head_offset(const M& m, const kv_memory& memory) noexcept {
+  return kv_bytes_in(m, memory.type, m.hp().n_layer) * m.hp().n_loops * memory.page_tokens;
 }
 
 /// Floats of the first n layers' states: where the state of layer n begins, or the size of all.

@@ -66,6 +66,12 @@ class slot_map {
 template <class Arch>
 inline constexpr slot_map slots_of{Arch::tensors};
 
+/// Whether the model's architecture has the tensor that the tag names in its table.
+template <class M, fixed_name Name>
+constexpr bool has_tensor(tensor_tag<Name>) noexcept {
+  return slots_of<typename M::architecture>.find(tensor_tag<Name>::name).found;
+}
+
 /// Hyperparameters and slots, without ownership: both must outlive the model.
 template <class Arch>
 class bound_model {

@@ -22,7 +22,7 @@ struct qwen2moe : decoder_arch {
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(bias::required, bias::none),
            tensors::norm("blk.{}.ffn_norm"), tensors::experts, tensors::shared_experts(),
-           tensors::one({"blk.{}.ffn_gate_inp_shexp", {d::embd, d::one}, bias::none, need::required, is_moe}));
+           tensors::one(matrix("blk.{}.ffn_gate_inp_shexp", {d::embd, d::one}, is_moe)));
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .router_normalize = false};
 };
 

@@ -13,15 +13,7 @@ struct talkie {
            std::array{key_row{"logit_scale", &hparams::logit_scale, need::required, -1e6, 1e6}});
   static constexpr auto tensors =
       join(tensors::embedding, tensors::one({"output", {d::embd, d::vocab}}), tensors::attention(),
-           tensors::one({"blk.{}.attn_q_norm",
-                         {d::one, d::head},
-                         bias::none,
-                         need::required,
-                         nullptr,
-                         {},
-                         {},
-                         ".weight",
-                         true}),
+           tensors::one(numbers("blk.{}.attn_q_norm", {d::one, d::head})),
            tensors::gated(), tensors::one({"blk.{}.layer_output_scale", {d::one}}));
   static constexpr decoder_spec spec{.rope = rope_kind::neox,
                                      .norm_without_weight = true,

@@ -22,6 +22,7 @@ struct fixed_name {
     for (usize i = 0; i < N; ++i) text[i] = s[i];
   }
 };
+/// One name behind the other.
 template <usize A, usize B>
 constexpr auto operator+(const fixed_name<A>& a, const fixed_name<B>& b) noexcept {
   char both[A + B - 1];  // the first name's end goes
@@ -106,6 +107,7 @@ constexpr u64 ff(const hparams& hp, u32 il) { return hp.n_ff[il]; }
 constexpr u64 ff_twice(const hparams& hp, u32 il) { return u64{2} * hp.n_ff[il]; }
 constexpr u64 expert(const hparams& hp, u32) { return hp.n_expert; }
 constexpr u64 ff_expert(const hparams& hp, u32 il) { return hp.n_ff_expert ? hp.n_ff_expert : hp.n_ff[il]; }
+constexpr u64 ff_expert_twice(const hparams& hp, u32 il) { return 2 * ff_expert(hp, il); }
 constexpr u64 ff_shared(const hparams& hp, u32 il) {
   return hp.n_ff_shared ? hp.n_ff_shared : ff_expert(hp, il) * (hp.n_expert_shared ? hp.n_expert_shared : 1);
 }
@@ -273,34 +275,17 @@ constexpr std::array<tensor_row, 4> experts_with(bias b) {
 inline constexpr std::array experts = experts_with(bias::none);
 
 /// Layers that are dense or have experts, as the file's tensors say.
-inline constexpr std::array dense_or_experts = {
-    tensor_row{"blk.{}.ffn_gate_inp", {d::embd, d::expert}, bias::none, need::optional},
-    tensor_row{"blk.{}.ffn_gate", {d::embd, d::ff}, bias::none, need::required, nullptr, "blk.{}.ffn_gate_inp"},
-    tensor_row{"blk.{}.ffn_up", {d::embd, d::ff}, bias::none, need::required, nullptr, "blk.{}.ffn_gate_inp"},
-    tensor_row{"blk.{}.ffn_down", {d::ff, d::embd}, bias::none, need::required, nullptr, "blk.{}.ffn_gate_inp"},
-    tensor_row{"blk.{}.exp_probs_b", {d::expert}, bias::none, need::optional, nullptr, {}, {}, ".bias"},
-    tensor_row{"blk.{}.ffn_gate_exps",
-               {d::embd, d::ff_expert, d::expert},
-               bias::none,
-               need::required,
-               nullptr,
-               {},
-               "blk.{}.ffn_gate_inp"},
-    tensor_row{"blk.{}.ffn_up_exps",
-               {d::embd, d::ff_expert, d::expert},
-               bias::none,
-               need::required,
-               nullptr,
-               {},
-               "blk.{}.ffn_gate_inp"},
-    tensor_row{"blk.{}.ffn_down_exps",
-               {d::ff_expert, d::embd, d::expert},
-               bias::none,
-               need::required,
-               nullptr,
-               {},
-               "blk.{}.ffn_gate_inp"},
-};
+constexpr std::array<tensor_row, 8> dense_or_experts_by(std::string_view router) {
+  return {tensor_row{router, {d::embd, d::expert}, bias::none, need::optional},
+          unless(router, {"blk.{}.ffn_gate", {d::embd, d::ff}}),
+          unless(router, {"blk.{}.ffn_up", {d::embd, d::ff}}),
+          unless(router, {"blk.{}.ffn_down", {d::ff, d::embd}}),
+          numbers("blk.{}.exp_probs_b", {d::expert}, nullptr, ".bias", bias::none, need::optional),
+          beside(router, {"blk.{}.ffn_gate_exps", {d::embd, d::ff_expert, d::expert}}),
+          beside(router, {"blk.{}.ffn_up_exps", {d::embd, d::ff_expert, d::expert}}),
+          beside(router, {"blk.{}.ffn_down_exps", {d::ff_expert, d::embd, d::expert}})};
+}
+inline constexpr std::array dense_or_experts = dense_or_experts_by(t::ffn_gate_inp.name);
 
 /// The bias of the choice of experts. In most files it is a bias without a weight.
 constexpr std::array<tensor_row, 1> selection_bias(need presence, std::string_view ending = ".bias") {
@@ -309,9 +294,9 @@ constexpr std::array<tensor_row, 1> selection_bias(need presence, std::string_vi
 
 /// Experts that every token uses, as one gated feed-forward.
 constexpr std::array<tensor_row, 3> shared_experts(layer_test when = is_moe, std::string_view with = {}) {
-  return {tensor_row{"blk.{}.ffn_gate_shexp", {d::embd, d::ff_shared}, bias::none, need::required, when, {}, with},
-          tensor_row{"blk.{}.ffn_up_shexp", {d::embd, d::ff_shared}, bias::none, need::required, when, {}, with},
-          tensor_row{"blk.{}.ffn_down_shexp", {d::ff_shared, d::embd}, bias::none, need::required, when, {}, with}};
+  return {beside(with, matrix("blk.{}.ffn_gate_shexp", {d::embd, d::ff_shared}, when)),
+          beside(with, matrix("blk.{}.ffn_up_shexp", {d::embd, d::ff_shared}, when)),
+          beside(with, matrix("blk.{}.ffn_down_shexp", {d::ff_shared, d::embd}, when))};
 }
 
 }  // namespace tensors

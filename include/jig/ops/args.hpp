@@ -105,6 +105,7 @@ enum class activation : u8 {
   softplus,    ///< log(1 + exp(x))
   swiglu_oai,  ///< gated only (gpt-oss): g sigmoid(1.702 g) (u + 1), both limited
   xielu,       ///< https://arxiv.org/abs/2411.13010, parameters in activation_args
+  none,        ///< x itself
 };
 
 /// An activation with its limits; made from the plain kinds implicitly.

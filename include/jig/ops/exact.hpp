@@ -21,7 +21,8 @@ inline f64 activate_exact(activation act, f64 x) noexcept {
     case activation::exp: return std::exp(x);
     case activation::softplus: return x > 20.0 ? x : std::log1p(std::exp(x));
     case activation::swiglu_oai: return x / (1.0 + std::exp(-1.702 * x));
-    case activation::xielu: return x;
+    case activation::xielu:
+    case activation::none: break;
   }
   return x;
 }

@@ -17,6 +17,8 @@ struct mat {
   constexpr f32* row(u32 r) const noexcept { return data + usize{r} * stride; }
   /// The columns [from, from + n) of the same rows.
   constexpr mat columns(u32 from, u32 n) const noexcept { return {data ? data + from : nullptr, rows, n, stride}; }
+  /// Row r alone.
+  constexpr mat only(u32 r) const noexcept { return {data ? row(r) : nullptr, 1, cols, stride}; }
   /// The same columns of each of n_head heads as rows of their own: [rows * n_head, n]. Rows lie without gaps between.
   constexpr mat heads(u32 n_head, u32 from, u32 n) const noexcept {
     return {data ? data + from : nullptr, rows * n_head, n, cols / n_head};

@@ -56,27 +56,27 @@ constexpr bool with_heads(const hparams& hp, u32 il) { return hp.n_head_kv[il] !
 namespace tensors {
 /// Mamba; `norms`: of step, B and C.
 constexpr std::array<tensor_row, 10> mamba(layer_test when = nullptr, need norms = need::optional) {
-  return {tensor_row{"blk.{}.ssm_in", {d::embd, d::ssm_inner_twice}, bias::none, need::required, when},
+  return {matrix("blk.{}.ssm_in", {d::embd, d::ssm_inner_twice}, when),
           numbers("blk.{}.ssm_conv1d", {d::ssm_taps, d::ssm_inner}, when, ".weight", bias::required),
-          tensor_row{"blk.{}.ssm_x", {d::ssm_inner, d::ssm_step}, bias::none, need::required, when},
+          matrix("blk.{}.ssm_x", {d::ssm_inner, d::ssm_step}, when),
           tensor_row{"blk.{}.ssm_dt", {d::ssm_rank, d::ssm_inner}, bias::required, need::required, when},
           tensor_row{"blk.{}.ssm_dt_norm", {d::ssm_rank}, bias::none, norms, when},
           tensor_row{"blk.{}.ssm_b_norm", {d::ssm_state}, bias::none, norms, when},
           tensor_row{"blk.{}.ssm_c_norm", {d::ssm_state}, bias::none, norms, when},
           numbers("blk.{}.ssm_a", {d::ssm_state, d::ssm_inner}, when, ""),
           numbers("blk.{}.ssm_d", {d::ssm_inner}, when, ""),
-          tensor_row{"blk.{}.ssm_out", {d::ssm_inner, d::embd}, bias::none, need::required, when}};
+          matrix("blk.{}.ssm_out", {d::ssm_inner, d::embd}, when)};
 }
 
 /// Mamba 2.
 constexpr std::array<tensor_row, 7> mamba2(layer_test when = nullptr, need norm = need::required) {
-  return {tensor_row{"blk.{}.ssm_in", {d::embd, d::ssm_all}, bias::none, need::required, when},
+  return {matrix("blk.{}.ssm_in", {d::embd, d::ssm_all}, when),
           numbers("blk.{}.ssm_conv1d", {d::ssm_taps, d::ssm_conv}, when, ".weight", bias::optional),
           numbers("blk.{}.ssm_dt", {d::ssm_rank}, when, ".bias"),
           numbers("blk.{}.ssm_a", {d::one, d::ssm_rank}, when, ""),
           numbers("blk.{}.ssm_d", {d::one, d::ssm_rank}, when, ""),
           numbers("blk.{}.ssm_norm", {d::ssm_group, d::ssm_groups}, when, ".weight", bias::none, norm),
-          tensor_row{"blk.{}.ssm_out", {d::ssm_inner, d::embd}, bias::none, need::required, when}};
+          matrix("blk.{}.ssm_out", {d::ssm_inner, d::embd}, when)};
 }
 }  // namespace tensors
 
@@ -178,6 +178,13 @@ constexpr value mamba2(X& x, const M& m, const batch& b, u32 il, const mat& n) {
   x.copy(u, xbc.columns(0, inner));
   const selection s{steps, xbc.columns(inner, keys), xbc.columns(inner + keys, keys), hp.ssm_rank, hp.ssm_groups};
   return selective_scan(x, m, b, il, u, s, all.columns(0, inner));
+}
+
+/// Mamba or Mamba 2, as the tensors say.
+template <class X, class M>
+constexpr value selective_layer(X& x, const M& m, const batch& b, u32 il, const mat& n) {
+  if constexpr (has_tensor<M>(t::ssm_x)) return mamba(x, m, b, il, n);
+  else return mamba2(x, m, b, il, n);
 }
 
 }  // namespace jig

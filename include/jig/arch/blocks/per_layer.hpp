@@ -27,25 +27,24 @@ constexpr bool has_layer_inputs(const hparams& hp, u32) { return hp.n_layer_inpu
 
 namespace tensors {
 inline constexpr std::array layer_inputs = {
-    tensor_row{
-        "per_layer_token_embd", {d::layer_inputs, d::vocab}, bias::none, need::required, has_layer_inputs},
-    tensor_row{"per_layer_model_proj", {d::embd, d::layer_inputs}, bias::none, need::required, has_layer_inputs},
-    tensor_row{"per_layer_proj_norm", {d::layer_input}, bias::none, need::required, has_layer_inputs},
-    tensor_row{"blk.{}.inp_gate", {d::embd, d::layer_input}, bias::none, need::required, has_layer_inputs},
-    tensor_row{"blk.{}.proj", {d::layer_input, d::embd}, bias::none, need::required, has_layer_inputs},
-    tensor_row{"blk.{}.post_norm", {d::embd}, bias::none, need::required, has_layer_inputs},
+    matrix("per_layer_token_embd", {d::layer_inputs, d::vocab}, has_layer_inputs),
+    matrix("per_layer_model_proj", {d::embd, d::layer_inputs}, has_layer_inputs),
+    numbers("per_layer_proj_norm", {d::layer_input}, has_layer_inputs),
+    matrix("blk.{}.inp_gate", {d::embd, d::layer_input}, has_layer_inputs),
+    matrix("blk.{}.proj", {d::layer_input, d::embd}, has_layer_inputs),
+    numbers("blk.{}.post_norm", {d::embd}, has_layer_inputs),
 };
 /// Attention with norms of heads; keys and values in the layers that own them. Without a matrix for the values, they
 /// are the keys before their norm. Layers that share may still have the tensors in the file; nothing reads them.
 inline constexpr std::array shared_kv_attention = {
     tensor_row{"blk.{}.attn_q", {d::embd, d::q}},
-    tensor_row{"blk.{}.attn_k", {d::embd, d::k}, bias::none, need::required, owns_kv},
-    tensor_row{"blk.{}.attn_v", {d::embd, d::v}, bias::none, need::optional, owns_kv},
+    matrix("blk.{}.attn_k", {d::embd, d::k}, owns_kv),
+    matrix("blk.{}.attn_v", {d::embd, d::v}, owns_kv, need::optional),
     tensor_row{"blk.{}.attn_output", {d::attn_out, d::embd}},
     tensor_row{"blk.{}.attn_q_norm", {d::head_k}},
-    tensor_row{"blk.{}.attn_k_norm", {d::head_k}, bias::none, need::required, owns_kv},
-    tensor_row{"blk.{}.attn_k", {d::embd, d::k}, bias::none, need::optional, shares_kv},
-    tensor_row{"blk.{}.attn_v", {d::embd, d::v}, bias::none, need::optional, shares_kv},
+    numbers("blk.{}.attn_k_norm", {d::head_k}, owns_kv),
+    matrix("blk.{}.attn_k", {d::embd, d::k}, shares_kv, need::optional),
+    matrix("blk.{}.attn_v", {d::embd, d::v}, shares_kv, need::optional),
     tensor_row{"blk.{}.attn_k_norm", {d::head_k}, bias::none, need::optional, shares_kv},
 };
 }  // namespace tensors

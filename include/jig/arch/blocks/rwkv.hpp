@@ -24,6 +24,11 @@ inline constexpr tensor_tag<"blk.{}.time_mix_k_a"> time_mix_k_a{};
 inline constexpr tensor_tag<"blk.{}.time_mix_r_k"> time_mix_r_k{};
 inline constexpr tensor_tag<"blk.{}.time_mix_lerp_x"> time_mix_lerp_x{};
 inline constexpr tensor_tag<"blk.{}.time_mix_lerp_fused"> time_mix_lerp_fused{};
+inline constexpr tensor_tag<"blk.{}.time_mix_lerp_w"> time_mix_lerp_w{};
+inline constexpr tensor_tag<"blk.{}.time_mix_lerp_k"> time_mix_lerp_k{};
+inline constexpr tensor_tag<"blk.{}.time_mix_lerp_v"> time_mix_lerp_v{};
+inline constexpr tensor_tag<"blk.{}.time_mix_lerp_r"> time_mix_lerp_r{};
+inline constexpr tensor_tag<"blk.{}.time_mix_lerp_g"> time_mix_lerp_g{};
 inline constexpr tensor_tag<"blk.{}.time_mix_first"> time_mix_first{};
 inline constexpr tensor_tag<"blk.{}.time_mix_decay"> time_mix_decay{};
 inline constexpr tensor_tag<"blk.{}.time_mix_decay_w1"> time_mix_decay_w1{};
@@ -106,8 +111,8 @@ inline constexpr std::array time_mix7 =
                     numbers("blk.{}.time_mix_v0", {d::embd}),
                     tensor_row{"blk.{}.time_mix_v1", {d::embd, d::lora_value}},
                     tensor_row{"blk.{}.time_mix_v2", {d::lora_value, d::embd}},
-                    tensor_row{"blk.{}.time_mix_g1", {d::embd, d::lora_gate}, bias::none, need::required, has_wkv_gate},
-                    tensor_row{"blk.{}.time_mix_g2", {d::lora_gate, d::embd}, bias::none, need::required, has_wkv_gate},
+                    matrix("blk.{}.time_mix_g1", {d::embd, d::lora_gate}, has_wkv_gate),
+                    matrix("blk.{}.time_mix_g2", {d::lora_gate, d::embd}, has_wkv_gate),
                     numbers("blk.{}.time_mix_lerp_fused", {d::embd, d::one, d::one, d::wkv_inputs}),
                     numbers("blk.{}.time_mix_k_k", {d::embd}), numbers("blk.{}.time_mix_k_a", {d::embd}),
                     numbers("blk.{}.time_mix_r_k", {d::embd})});
@@ -144,6 +149,15 @@ constexpr weight slice(weight w, u32 i, u32 n) noexcept {
   if (!std::is_constant_evaluated() && w.data != nullptr) w.data += u64{i} * n * sizeof(f32);
   w.cols = n, w.rows = w.count = 1;
   return w;
+}
+
+/// Version 6: the factors of the inputs of decay, key, value, receptance, gate; in older files vectors by themselves.
+template <class M>
+constexpr weight lerp_factors(const M& m, u32 il, u32 i, u32 n) noexcept {
+  if (const weight fused = m.get(t::time_mix_lerp_fused, il).w) return slice(fused, i, n);
+  const linear each[] = {m.get(t::time_mix_lerp_w, il), m.get(t::time_mix_lerp_k, il), m.get(t::time_mix_lerp_v, il),
+                         m.get(t::time_mix_lerp_r, il), m.get(t::time_mix_lerp_g, il)};
+  return each[i].w;
 }
 
 /// The rows of the tokens before those of n, minus n. `which` of the layer's shifts.
@@ -198,9 +212,9 @@ constexpr value repeat_heads(X& x, value v, u32 n, u32 head) {
 }  // namespace detail
 
 /// Time mixing of version 6; with keys and values that heads share and no bonus, that of QRWKV 6 (gated linear
-/// attention, https://arxiv.org/abs/2312.06635). lerp(i): factors of the inputs of decay, key, value, receptance, gate.
-template <class X, class M, class Lerp>
-constexpr value time_mix6(X& x, const M& m, const batch& b, u32 il, const mat& n, Lerp&& lerp) {
+/// attention, https://arxiv.org/abs/2312.06635).
+template <class X, class M>
+constexpr value time_mix6(X& x, const M& m, const batch& b, u32 il, const mat& n) {
   const hparams& hp = m.hp();
   const u32 width = hp.n_embd, head = hp.wkv_head, heads = width / head, extra = hp.n_lora_mix;
   const linear first = m.get(t::time_mix_first, il);
@@ -213,7 +227,7 @@ constexpr value time_mix6(X& x, const M& m, const batch& b, u32 il, const mat& n
     x.matmul_heads(mat(low).heads(5, 0, extra), m.get(t::time_mix_w2, il), mat(all).heads(5, 0, width));
     for (u32 i = 0; i < 5; ++i) {
       const mat part = all.columns(i * width, width);
-      x.add(part, row_of(lerp(i), n.rows));
+      x.add(part, row_of(detail::lerp_factors(m, il, i, width), n.rows));
       x.multiply(part, difference);
       x.add(part, n);
     }
@@ -338,23 +352,39 @@ constexpr value channel_mix(X& x, const M& m, const batch& b, u32 il, const mat&
   return y;
 }
 
-/// Layers of time(il, n) and feed(il, n), each behind a norm; h is halved every so many layers if the file was made so.
-template <class X, class M, class Time, class Feed>
-constexpr value rwkv_decoder(X& x, const decoder_spec& spec, const M& m, const batch& b, Time&& time, Feed&& feed) {
+/// Layers of time mixing, of the version that the tensors say, and of channel mixing or a dense feed-forward, each
+/// behind a norm; h is halved every so many layers if the file was made so.
+template <class X, class M>
+constexpr value rwkv_decoder(X& x, const decoder_spec& spec, const M& m, const batch& b) {
   const hparams& hp = m.hp();
   return decoder_around(x, spec, m, b, [&](value& h, const rope_tables&) {
+    value first_values;
     for (u32 il = 0; il < hp.n_layer; ++il) {
       value n = normed(x, spec, hp, h, m.get(t::attn_norm, il));
-      n = time(il, n);
+      if constexpr (has_tensor<M>(t::time_mix_decay)) n = time_mix6(x, m, b, il, n);
+      else n = time_mix7(x, m, b, il, n, first_values);
       x.add(h, n);
       const linear second = m.get(t::attn_norm_2, il);
       n = normed(x, spec, hp, h, second ? second : m.get(t::ffn_norm, il));
-      n = feed(il, n);
+      if constexpr (has_tensor<M>(t::channel_mix_key)) n = channel_mix(x, m, b, il, n);
+      else n = dense(x, spec, m, il, n);
       x.add(h, n);
       if (hp.rescale_every != 0 && (il + 1) % hp.rescale_every == 0) x.scale(h, 0.5f);
       x.name("l_out", il, h);
     }
   });
 }
+
+/// Base of the families: their tables say the rest.
+struct rwkv_arch {
+  static constexpr auto complete = complete_wkv;
+  static constexpr recurrent_state state(const hparams& hp, u32) { return wkv_state(hp); }
+
+  /// Token ids -> logits [n_outputs, n_vocab].
+  template <class X, class M>
+  static constexpr value forward(X& x, const M& m, const batch& b) {
+    return rwkv_decoder(x, M::architecture::spec, m, b);
+  }
+};
 
 }  // namespace jig

@@ -82,7 +82,8 @@ bool visit_activation(activation act, F&& f) noexcept {
     case activation::exp: return f([](auto v) { return activate<activation::exp>(v); }), true;
     case activation::swiglu_oai: return f([](auto v) { return activate<activation::swiglu_oai>(v); }), true;
     case activation::softplus:
-    case activation::xielu: break;
+    case activation::xielu:
+    case activation::none: break;
   }
   return false;
 }

@@ -116,6 +116,11 @@ inline constexpr hparams_member hparams_members[] = {
     {"qk_norm_eps", &hparams::qk_norm_eps},
     {"norm_behind", &hparams::norm_behind},
     {"parallel", &hparams::parallel},
+    {"n_adapters", &hparams::n_adapters},
+    {"n_lora_adapter", &hparams::n_lora_adapter},
+    {"adapter_tokens", &hparams::adapter_tokens},
+    {"adapter_substitutes", &hparams::adapter_substitutes},
+    {"adapter_gain", &hparams::adapter_gain},
     {"embedding_scale", &hparams::embedding_scale},
     {"residual_scale", &hparams::residual_scale},
     {"logit_scale", &hparams::logit_scale},
@@ -207,6 +212,8 @@ inline result<std::string> line_text(const hparams_member& e, std::span<const ke
 inline result<std::string> hparams_text(std::span<const key_row> keys, hparams hp) {
   // One number would mean a period here, and not the flag of every layer.
   if (hp.window_pattern.varies()) return fail(errc::not_supported, "attention.sliding_window_pattern");
+  // Nor do lists that do not go by layers stand in constants.
+  if (hp.n_adapters != 0) return fail(errc::not_supported, "adapters.count");
   std::string out;
   for (const hparams_member& e : hparams_members) {
     JIG_TRY(const std::string line, line_text(e, keys, hp));
