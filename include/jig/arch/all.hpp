@@ -15,6 +15,7 @@
 #include "jig/arch/gpt_oss.hpp"
 #include "jig/arch/granite.hpp"
 #include "jig/arch/grok.hpp"
+#include "jig/arch/kimi_k3.hpp"
 #include "jig/arch/latent.hpp"
 #include "jig/arch/lfm2.hpp"
 #include "jig/arch/lightning.hpp"
@@ -59,7 +60,7 @@ struct all_archs : archs<
     arch::nemotron_h_moe, arch::plamo2, arch::lfm2, arch::lfm2moe,
     arch::rwkv6, arch::rwkv6qwen2, arch::rwkv7, arch::arwkv7,
     arch::qwen35, arch::qwen35moe, arch::qwen3next, arch::kimi_linear, arch::bailingmoe3,
-    arch::minimax_01,
+    arch::minimax_01, arch::kimi_k3,
     arch::bert, arch::nomic_bert, arch::nomic_bert_moe, arch::jina_bert_v2, arch::jina_bert_v3,
     arch::modern_bert, arch::neo_bert, arch::eurobert, arch::llama_embed, arch::gemma_embedding,
     arch::gemma3n, arch::gemma4> {};

@@ -102,7 +102,7 @@ struct kimi_linear : decoder_arch {
 
   static constexpr auto keys = join(keys::decoder_from(0), keys::rms_norm, keys::rope, keys::experts,
                                     keys::more_experts, keys::latent, keys::kda);
-  /// What all families with such layers share, steps and gates aside.
+  /// What all families with such layers share, decays and gates aside.
   static constexpr auto shared = join(
       tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::norm("blk.{}.ffn_norm"),
       std::array{tensor_row{"blk.{}.attn_q", {d::embd, q}, bias::none, need::required, has_q},
@@ -113,7 +113,6 @@ struct kimi_linear : decoder_arch {
                  numbers("blk.{}.ssm_conv1d_k", {d::ssm_taps, d::one, d::kda_inner}, is_kda),
                  numbers("blk.{}.ssm_conv1d_v", {d::ssm_taps, d::one, d::kda_inner}, is_kda),
                  tensor_row{"blk.{}.ssm_beta", {d::embd, d::head}, bias::none, need::required, is_kda},
-                 numbers("blk.{}.ssm_a", {d::one, d::head}, is_kda, ""),
                  numbers("blk.{}.ssm_dt", {d::kda_inner}, is_kda, ".bias"),
                  numbers("blk.{}.ssm_norm", {d::kda_head}, is_kda)},
       std::array{tensor_row{"blk.{}.attn_q_a", {d::embd, d::lora_q}, bias::none, need::required, low_q},
@@ -129,15 +128,13 @@ struct kimi_linear : decoder_arch {
       tensors::shared_experts());
   static constexpr auto tensors = join(
       shared,
-      std::array{tensor_row{"blk.{}.ssm_f_a", {d::embd, d::kda_head}, bias::none, need::required, is_kda},
-                 tensor_row{"blk.{}.ssm_f_b", {d::kda_head, d::kda_inner}, bias::none, need::required, is_kda},
-                 tensor_row{"blk.{}.ssm_g_a", {d::embd, d::kda_head}, bias::none, need::required, is_kda},
-                 tensor_row{"blk.{}.ssm_g_b", {d::kda_head, d::kda_inner}, bias::none, need::required, is_kda}});
+      std::array{numbers("blk.{}.ssm_a", {d::one, d::head}, is_kda, ""),
+                 matrix("blk.{}.ssm_f_a", {d::embd, d::kda_head}, is_kda),
+                 matrix("blk.{}.ssm_f_b", {d::kda_head, d::kda_inner}, is_kda),
+                 matrix("blk.{}.ssm_g_a", {d::embd, d::kda_head}, is_kda),
+                 matrix("blk.{}.ssm_g_b", {d::kda_head, d::kda_inner}, is_kda)});
   static constexpr decoder_spec spec{.rope = rope_kind::none};
-  static result<void> complete(hparams& hp) noexcept {
-    hp.attending = hp.n_head_kv;
-    return complete_latent(name, hp);
-  }
+  static result<void> complete(hparams& hp) noexcept { return complete_kda(name, hp); }
   static constexpr recurrent_state state(const hparams& hp, u32 il) {
     return is_kda(hp, il) ? kda_state(hp, il) : recurrent_state{};
   }
@@ -158,14 +155,12 @@ struct bailingmoe3 : kimi_linear {
       join(kimi_linear::keys, keys::clamps,
            std::array{key_row{"kda.gate_lower_bound", &hparams::kda_lower_bound, need::required, -1e6, -1e-6}});
   static constexpr auto tensors = join(
-      shared, std::array{tensor_row{"blk.{}.ssm_f_a", {d::embd, d::kda_inner}, bias::none, need::required, is_kda},
-                         tensor_row{"blk.{}.ssm_g_a", {d::embd, d::kda_inner}, bias::none, need::required, is_kda},
-                         tensor_row{"blk.{}.attn_gate", {d::embd, d::head}, bias::none, need::required, is_not_kda}});
+      shared, std::array{numbers("blk.{}.ssm_a", {d::one, d::head}, is_kda, ""),
+                         matrix("blk.{}.ssm_f_a", {d::embd, d::kda_inner}, is_kda),
+                         matrix("blk.{}.ssm_g_a", {d::embd, d::kda_inner}, is_kda),
+                         matrix("blk.{}.attn_gate", {d::embd, d::head}, is_not_kda)});
   static constexpr decoder_spec spec{.router_norm_from_file = true};
-  static result<void> complete(hparams& hp) noexcept {
-    hp.attending = hp.n_head_kv;
-    return complete_latent(name, hp);
-  }
+  static result<void> complete(hparams& hp) noexcept { return complete_kda(name, hp); }
 };
 
 }  // namespace jig::arch
