@@ -120,6 +120,12 @@ constexpr u64 half_rot(const hparams& hp, u32) { return hp.n_rot / 2; }
 
 /// Whether layer il has the tensor at all.
 using layer_test = bool (*)(const hparams& hp, u32 il);
+constexpr bool every_layer(const hparams&, u32) { return true; }
+/// Two tests as one.
+template <layer_test A, layer_test B>
+constexpr bool both(const hparams& hp, u32 il) {
+  return A(hp, il) && B(hp, il);
+}
 constexpr bool is_moe(const hparams& hp, u32 il) {
   return hp.n_expert != 0 && il >= hp.n_dense_first && (hp.moe_step <= 1 || (il + 1) % hp.moe_step == 0);
 }
