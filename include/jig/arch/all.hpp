@@ -16,8 +16,10 @@
 #include "jig/arch/granite.hpp"
 #include "jig/arch/granite_switch.hpp"
 #include "jig/arch/grok.hpp"
+#include "jig/arch/kimi_k3.hpp"
 #include "jig/arch/latent.hpp"
 #include "jig/arch/lfm2.hpp"
+#include "jig/arch/lightning.hpp"
 #include "jig/arch/llama.hpp"
 #include "jig/arch/llama4.hpp"
 #include "jig/arch/llama_variants.hpp"
@@ -60,6 +62,7 @@ struct all_archs : archs<
     arch::nemotron_h_moe, arch::plamo2, arch::lfm2, arch::lfm2moe,
     arch::rwkv6, arch::rwkv6qwen2, arch::rwkv7, arch::arwkv7,
     arch::qwen35, arch::qwen35moe, arch::qwen3next, arch::kimi_linear, arch::bailingmoe3,
+    arch::minimax_01, arch::kimi_k3,
     arch::bert, arch::nomic_bert, arch::nomic_bert_moe, arch::jina_bert_v2, arch::jina_bert_v3,
     arch::modern_bert, arch::neo_bert, arch::eurobert, arch::llama_embed, arch::gemma_embedding,
     arch::gemma3n, arch::gemma4, arch::graniteswitch, arch::t5, arch::t5encoder> {};

@@ -14,24 +14,23 @@ struct qwen35 : decoder_arch {
 
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::ssm, keys::ssm_groups,
                                     keys::recurrent_layers, keys::rope_sections);
-  static constexpr auto mixers = join(
-      tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::norm("blk.{}.post_attention_norm"),
-      std::array{tensor_row{"blk.{}.attn_q", {d::embd, q_twice}, bias::none, need::required, is_not_delta},
-                 tensor_row{"blk.{}.attn_k", {d::embd, d::k}, bias::none, need::required, is_not_delta},
-                 tensor_row{"blk.{}.attn_v", {d::embd, d::v}, bias::none, need::required, is_not_delta},
-                 tensor_row{"blk.{}.attn_output", {d::attn_out, d::embd}, bias::none, need::required, is_not_delta},
-                 tensor_row{"blk.{}.attn_q_norm", {d::head_k}, bias::none, need::required, is_not_delta},
-                 tensor_row{"blk.{}.attn_k_norm", {d::head_k}, bias::none, need::required, is_not_delta},
-                 numbers("blk.{}.ssm_conv1d", {d::ssm_taps, d::ssm_conv}, is_delta),
-                 numbers("blk.{}.ssm_dt", {d::ssm_rank}, is_delta, ".bias"),
-                 numbers("blk.{}.ssm_a", {d::ssm_rank}, is_delta, ""),
-                 numbers("blk.{}.ssm_norm", {d::delta_v_head}, is_delta),
-                 tensor_row{"blk.{}.ssm_out", {d::ssm_inner, d::embd}, bias::none, need::required, is_delta}});
-  static constexpr auto projections =
-      std::array{tensor_row{"blk.{}.attn_qkv", {d::embd, d::ssm_conv}, bias::none, need::required, is_delta},
-                 tensor_row{"blk.{}.attn_gate", {d::embd, d::ssm_inner}, bias::none, need::required, is_delta},
-                 tensor_row{"blk.{}.ssm_beta", {d::embd, d::ssm_rank}, bias::none, need::required, is_delta},
-                 tensor_row{"blk.{}.ssm_alpha", {d::embd, d::ssm_rank}, bias::none, need::required, is_delta}};
+  static constexpr auto mixers =
+      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::norm("blk.{}.post_attention_norm"),
+           std::array{matrix("blk.{}.attn_q", {d::embd, q_twice}, is_not_delta),
+                      matrix("blk.{}.attn_k", {d::embd, d::k}, is_not_delta),
+                      matrix("blk.{}.attn_v", {d::embd, d::v}, is_not_delta),
+                      matrix("blk.{}.attn_output", {d::attn_out, d::embd}, is_not_delta),
+                      tensor_row{"blk.{}.attn_q_norm", {d::head_k}, bias::none, need::required, is_not_delta},
+                      tensor_row{"blk.{}.attn_k_norm", {d::head_k}, bias::none, need::required, is_not_delta},
+                      numbers("blk.{}.ssm_conv1d", {d::ssm_taps, d::ssm_conv}, is_delta),
+                      numbers("blk.{}.ssm_dt", {d::ssm_rank}, is_delta, ".bias"),
+                      numbers("blk.{}.ssm_a", {d::ssm_rank}, is_delta, ""),
+                      numbers("blk.{}.ssm_norm", {d::delta_v_head}, is_delta),
+                      matrix("blk.{}.ssm_out", {d::ssm_inner, d::embd}, is_delta)});
+  static constexpr auto projections = std::array{matrix("blk.{}.attn_qkv", {d::embd, d::ssm_conv}, is_delta),
+                                                 matrix("blk.{}.attn_gate", {d::embd, d::ssm_inner}, is_delta),
+                                                 matrix("blk.{}.ssm_beta", {d::embd, d::ssm_rank}, is_delta),
+                                                 matrix("blk.{}.ssm_alpha", {d::embd, d::ssm_rank}, is_delta)};
   static constexpr auto tensors = join(mixers, projections, tensors::gated());
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .ffn_norm = ffn_norm_name::post_attention_norm};
   static constexpr void defaults(hparams& hp) noexcept {
@@ -75,68 +74,43 @@ struct qwen3next : qwen35moe {
   static constexpr std::string_view name = "qwen3next";
   static constexpr bool heads_in_row = true;
   static constexpr std::string_view all = t::ssm_in.name;
-  static constexpr auto tensors = join(
-      mixers, experts,
-      std::array{
-          tensor_row{all, {d::embd, d::delta_in}, bias::none, need::optional, is_delta},
-          unless(all, {"blk.{}.attn_qkv", {d::embd, d::ssm_conv}, bias::none, need::required, is_delta}),
-          unless(all, {"blk.{}.attn_gate", {d::embd, d::ssm_inner}, bias::none, need::required, is_delta}),
-          tensor_row{"blk.{}.ssm_ba", {d::embd, d::delta_ba}, bias::none, need::required, is_delta}});
+  static constexpr auto tensors =
+      join(mixers, experts,
+           std::array{matrix(all, {d::embd, d::delta_in}, is_delta, need::optional),
+                      unless(all, matrix("blk.{}.attn_qkv", {d::embd, d::ssm_conv}, is_delta)),
+                      unless(all, matrix("blk.{}.attn_gate", {d::embd, d::ssm_inner}, is_delta)),
+                      matrix("blk.{}.ssm_ba", {d::embd, d::delta_ba}, is_delta)});
 };
 
 /// Kimi Linear (https://arxiv.org/abs/2510.26692): three layers of Kimi Delta Attention, then one of latent attention
 /// without rope; experts chosen by sigmoids.
 struct kimi_linear : decoder_arch {
   static constexpr std::string_view name = "kimi-linear";
-  static constexpr u64 q(const hparams& hp, u32 il) {
-    return is_kda(hp, il) ? d::kda_inner(hp, il) : d::q_latent(hp, il);
-  }
-  static constexpr u64 out(const hparams& hp, u32 il) {
-    return is_kda(hp, il) ? d::kda_inner(hp, il) : d::out_latent(hp, il);
-  }
-  static constexpr bool has_q(const hparams& hp, u32 il) { return is_kda(hp, il) || hp.n_lora_q == 0; }
-  static constexpr bool low_q(const hparams& hp, u32 il) { return !has_q(hp, il); }
-  static constexpr bool absorbed(const hparams& hp, u32 il) { return is_not_kda(hp, il) && hp.values_in_keys; }
-  static constexpr bool plain(const hparams& hp, u32 il) { return is_not_kda(hp, il) && !hp.values_in_keys; }
-
   static constexpr auto keys = join(keys::decoder_from(0), keys::rms_norm, keys::rope, keys::experts,
                                     keys::more_experts, keys::latent, keys::kda);
-  /// What all families with such layers share, steps and gates aside.
-  static constexpr auto shared = join(
-      tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::norm("blk.{}.ffn_norm"),
-      std::array{tensor_row{"blk.{}.attn_q", {d::embd, q}, bias::none, need::required, has_q},
-                 tensor_row{"blk.{}.attn_k", {d::embd, d::kda_inner}, bias::none, need::required, is_kda},
-                 tensor_row{"blk.{}.attn_v", {d::embd, d::kda_inner}, bias::none, need::required, is_kda},
-                 tensor_row{"blk.{}.attn_output", {out, d::embd}},
-                 numbers("blk.{}.ssm_conv1d_q", {d::ssm_taps, d::one, d::kda_inner}, is_kda),
-                 numbers("blk.{}.ssm_conv1d_k", {d::ssm_taps, d::one, d::kda_inner}, is_kda),
-                 numbers("blk.{}.ssm_conv1d_v", {d::ssm_taps, d::one, d::kda_inner}, is_kda),
-                 tensor_row{"blk.{}.ssm_beta", {d::embd, d::head}, bias::none, need::required, is_kda},
-                 numbers("blk.{}.ssm_a", {d::one, d::head}, is_kda, ""),
-                 numbers("blk.{}.ssm_dt", {d::kda_inner}, is_kda, ".bias"),
-                 numbers("blk.{}.ssm_norm", {d::kda_head}, is_kda)},
-      std::array{tensor_row{"blk.{}.attn_q_a", {d::embd, d::lora_q}, bias::none, need::required, low_q},
-                 tensor_row{"blk.{}.attn_q_a_norm", {d::lora_q}, bias::none, need::required, low_q},
-                 tensor_row{"blk.{}.attn_q_b", {d::lora_q, d::q_latent}, bias::none, need::required, low_q},
-                 tensor_row{"blk.{}.attn_kv_a_mqa", {d::embd, d::kv_a}, bias::none, need::required, is_not_kda},
-                 tensor_row{"blk.{}.attn_kv_a_norm", {d::lora_kv}, bias::none, need::required, is_not_kda},
-                 tensor_row{"blk.{}.attn_kv_b", {d::lora_kv, d::kv_b}, bias::none, need::required, plain},
-                 tensor_row{"blk.{}.attn_k_b", {d::plain_k, d::lora_kv, d::head}, bias::none, need::required, absorbed},
-                 tensor_row{
-                     "blk.{}.attn_v_b", {d::lora_kv, d::head_v, d::head}, bias::none, need::required, absorbed}},
-      tensors::gated(bias::none, is_dense), tensors::experts, tensors::selection_bias(need::required),
-      tensors::shared_experts());
-  static constexpr auto tensors = join(
-      shared,
-      std::array{tensor_row{"blk.{}.ssm_f_a", {d::embd, d::kda_head}, bias::none, need::required, is_kda},
-                 tensor_row{"blk.{}.ssm_f_b", {d::kda_head, d::kda_inner}, bias::none, need::required, is_kda},
-                 tensor_row{"blk.{}.ssm_g_a", {d::embd, d::kda_head}, bias::none, need::required, is_kda},
-                 tensor_row{"blk.{}.ssm_g_b", {d::kda_head, d::kda_inner}, bias::none, need::required, is_kda}});
+  /// What all families with such layers share, decays and gates aside.
+  static constexpr auto shared =
+      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::norm("blk.{}.ffn_norm"),
+           std::array{matrix("blk.{}.attn_q", {d::embd, d::kda_inner}, is_kda),
+                      matrix("blk.{}.attn_k", {d::embd, d::kda_inner}, is_kda),
+                      matrix("blk.{}.attn_v", {d::embd, d::kda_inner}, is_kda),
+                      matrix("blk.{}.attn_output", {d::kda_inner, d::embd}, is_kda),
+                      numbers("blk.{}.ssm_conv1d_q", {d::ssm_taps, d::one, d::kda_inner}, is_kda),
+                      numbers("blk.{}.ssm_conv1d_k", {d::ssm_taps, d::one, d::kda_inner}, is_kda),
+                      numbers("blk.{}.ssm_conv1d_v", {d::ssm_taps, d::one, d::kda_inner}, is_kda),
+                      matrix("blk.{}.ssm_beta", {d::embd, d::head}, is_kda),
+                      numbers("blk.{}.ssm_dt", {d::kda_inner}, is_kda, ".bias"),
+                      numbers("blk.{}.ssm_norm", {d::kda_head}, is_kda)},
+           tensors::latent_attention_in<is_not_kda>, tensors::gated(bias::none, is_dense), tensors::experts,
+           tensors::selection_bias(need::required), tensors::shared_experts());
+  static constexpr auto tensors =
+      join(shared, std::array{numbers("blk.{}.ssm_a", {d::one, d::head}, is_kda, ""),
+                              matrix("blk.{}.ssm_f_a", {d::embd, d::kda_head}, is_kda),
+                              matrix("blk.{}.ssm_f_b", {d::kda_head, d::kda_inner}, is_kda),
+                              matrix("blk.{}.ssm_g_a", {d::embd, d::kda_head}, is_kda),
+                              matrix("blk.{}.ssm_g_b", {d::kda_head, d::kda_inner}, is_kda)});
   static constexpr decoder_spec spec{.rope = rope_kind::none};
-  static result<void> complete(hparams& hp) noexcept {
-    hp.attending = hp.n_head_kv;
-    return complete_latent(name, hp);
-  }
+  static result<void> complete(hparams& hp) noexcept { return complete_kda(name, hp); }
   static constexpr recurrent_state state(const hparams& hp, u32 il) {
     return is_kda(hp, il) ? kda_state(hp, il) : recurrent_state{};
   }
@@ -156,15 +130,12 @@ struct bailingmoe3 : kimi_linear {
   static constexpr auto keys =
       join(kimi_linear::keys, keys::clamps,
            std::array{key_row{"kda.gate_lower_bound", &hparams::kda_lower_bound, need::required, -1e6, -1e-6}});
-  static constexpr auto tensors = join(
-      shared, std::array{tensor_row{"blk.{}.ssm_f_a", {d::embd, d::kda_inner}, bias::none, need::required, is_kda},
-                         tensor_row{"blk.{}.ssm_g_a", {d::embd, d::kda_inner}, bias::none, need::required, is_kda},
-                         tensor_row{"blk.{}.attn_gate", {d::embd, d::head}, bias::none, need::required, is_not_kda}});
+  static constexpr auto tensors = join(shared, std::array{numbers("blk.{}.ssm_a", {d::one, d::head}, is_kda, ""),
+                                                          matrix("blk.{}.ssm_f_a", {d::embd, d::kda_inner}, is_kda),
+                                                          matrix("blk.{}.ssm_g_a", {d::embd, d::kda_inner}, is_kda),
+                                                          matrix("blk.{}.attn_gate", {d::embd, d::head}, is_not_kda)});
   static constexpr decoder_spec spec{.router_norm_from_file = true};
-  static result<void> complete(hparams& hp) noexcept {
-    hp.attending = hp.n_head_kv;
-    return complete_latent(name, hp);
-  }
+  static result<void> complete(hparams& hp) noexcept { return complete_kda(name, hp); }
 };
 
 }  // namespace jig::arch

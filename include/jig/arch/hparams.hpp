@@ -132,6 +132,7 @@ struct hparams {
   per_layer<u32> attending = 1;          ///< or 0 for each recurrent layer
   u32 kda_head = 0;                      ///< Kimi Delta Attention: columns of a head
   f32 kda_lower_bound = 0.0f;            ///< of the logarithm of its decay, 0: none
+  u32 attn_res_block = 0;                ///< attention residuals: layers of a stream
   u32 wkv_head = 0;       ///< RWKV: columns of a head
   u32 wkv_heads_kv = 0;   ///< heads of keys and values, 0: all
   u32 n_shifts = 0;       ///< inputs of a layer that are mixed with those of the token before
@@ -143,6 +144,7 @@ struct hparams {
   per_layer<u32> rope_pattern = 1;                      ///< 1 for each layer with rope
   per_layer<f32> clamp_expert = {}, clamp_shared = {};  ///< limits of gated activations, 0: none
   per_layer<f32> xielu_alpha_n = {}, xielu_alpha_p = {}, xielu_beta = {}, xielu_eps = {};
+  f32 situ_beta = 0.0f, situ_linear_beta = 0.0f;  ///< limits of SiTU, see situ_args
   f32 post_norm_eps = 0.0f;  ///< of norms behind branches, 0: norm_eps
   f32 qk_norm_eps = 0.0f;    ///< of norms of queries and keys, 0: norm_eps
   bool norm_behind = false;  ///< norms stand behind the branches

@@ -132,11 +132,7 @@ struct nemotron_h : mixer_arch {
 /// Nemotron H with experts, which may work in a narrower space that all of them share.
 struct nemotron_h_moe : nemotron_h {
   static constexpr std::string_view name = "nemotron_h_moe";
-  static constexpr u64 latent(const hparams& hp, u32) { return hp.n_latent_expert; }
-  static constexpr u64 expert_in(const hparams& hp, u32) { return hp.n_latent_expert ? hp.n_latent_expert : hp.n_embd; }
   static constexpr bool has_latent(const hparams& hp, u32 il) { return is_ffn(hp, il) && hp.n_latent_expert != 0; }
-  static constexpr tensor_tag<"blk.{}.ffn_latent_down"> down{};
-  static constexpr tensor_tag<"blk.{}.ffn_latent_up"> up{};
 
   static constexpr auto keys =
       join(nemotron_h::keys, keys::experts, keys::more_experts,
@@ -146,24 +142,12 @@ struct nemotron_h_moe : nemotron_h {
       tensors::attention(bias::optional, bias::optional, is_attention),
       std::array{matrix("blk.{}.ffn_gate_inp", {d::embd, d::expert}, is_ffn),
                  numbers("blk.{}.exp_probs_b", {d::expert}, is_ffn, ".bias"),
-                 matrix(down.name, {d::embd, latent}, has_latent),
-                 matrix(up.name, {latent, d::embd}, has_latent),
-                 matrix("blk.{}.ffn_up_exps", {expert_in, d::ff_expert, d::expert}, is_ffn),
-                 matrix("blk.{}.ffn_down_exps", {d::ff_expert, expert_in, d::expert}, is_ffn),
+                 matrix(t::ffn_latent_down.name, {d::embd, d::latent_expert}, has_latent),
+                 matrix(t::ffn_latent_up.name, {d::latent_expert, d::embd}, has_latent),
+                 matrix("blk.{}.ffn_up_exps", {d::expert_in, d::ff_expert, d::expert}, is_ffn),
+                 matrix("blk.{}.ffn_down_exps", {d::ff_expert, d::expert_in, d::expert}, is_ffn),
                  matrix("blk.{}.ffn_up_shexp", {d::embd, d::ff_shared}, is_ffn),
                  matrix("blk.{}.ffn_down_shexp", {d::ff_shared, d::embd}, is_ffn)});
-
-  template <class X, class M>
-  static constexpr value mix(X& x, const M& m, const batch& b, u32 il, const mat& n, const rope_tables& tables) {
-    if (!is_ffn(m.hp(), il)) return nemotron_h::mix(x, m, b, il, n, tables);
-    if (!m.get(down, il)) return mixture(x, M::architecture::spec, m, il, n, {});
-    const value scores = x.matmul(n, m.get(t::ffn_gate_inp, il)), low = x.matmul(n, m.get(down, il));
-    const value chosen = routed_experts(x, M::architecture::spec, m, il, low, scores);
-    value y = x.matmul(chosen, m.get(up, il));
-    const value shared = shared_experts(x, M::architecture::spec, m, il, n);
-    x.add(y, shared);
-    return y;
-  }
 };
 
 /// PLaMo 2: Mamba with heads in the layers that do not attend; norms of step, B and C, and behind the branches.

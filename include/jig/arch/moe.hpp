@@ -277,8 +277,8 @@ struct grovemoe {
       shared.per_group = hp.experts_per_group;
       const u32 chunks = hp.n_expert / hp.experts_per_group;
       if (shared.n_used > chunks) shared.n_used = chunks;
-      value g =
-          x.experts(y, scores, m.get(gate_chunk, il), m.get(up_chunk, il), m.get(down_chunk, il), spec.act, shared);
+      value g = x.experts(y, scores, m.get(gate_chunk, il), m.get(up_chunk, il), m.get(down_chunk, il),
+                          expert_activation(spec, m, il), shared);
       x.add(y, g, hp.expert_group_scale);
       return y;
     });

@@ -85,6 +85,11 @@ inline constexpr tensor_tag<"blk.{}.ffn_gate_exps"> ffn_gate_exps{};
 inline constexpr tensor_tag<"blk.{}.ffn_up_exps"> ffn_up_exps{};
 inline constexpr tensor_tag<"blk.{}.ffn_gate_up_exps"> ffn_gate_up_exps{};
 inline constexpr tensor_tag<"blk.{}.ffn_down_exps"> ffn_down_exps{};
+inline constexpr tensor_tag<"blk.{}.ffn_latent_down"> ffn_latent_down{};
+inline constexpr tensor_tag<"blk.{}.ffn_latent_up"> ffn_latent_up{};
+inline constexpr tensor_tag<"blk.{}.ffn_routed_down"> ffn_routed_down{};
+inline constexpr tensor_tag<"blk.{}.ffn_routed_norm"> ffn_routed_norm{};
+inline constexpr tensor_tag<"blk.{}.ffn_routed_up"> ffn_routed_up{};
 inline constexpr tensor_tag<"blk.{}.ffn_gate_inp_shexp"> ffn_gate_inp_shexp{};
 inline constexpr tensor_tag<"blk.{}.ffn_gate_shexp"> ffn_gate_shexp{};
 inline constexpr tensor_tag<"blk.{}.ffn_up_shexp"> ffn_up_shexp{};
@@ -106,6 +111,8 @@ constexpr u64 attn_out(const hparams& hp, u32 il) { return u64{hp.n_head[il]} * 
 constexpr u64 ff(const hparams& hp, u32 il) { return hp.n_ff[il]; }
 constexpr u64 ff_twice(const hparams& hp, u32 il) { return u64{2} * hp.n_ff[il]; }
 constexpr u64 expert(const hparams& hp, u32) { return hp.n_expert; }
+constexpr u64 latent_expert(const hparams& hp, u32) { return hp.n_latent_expert; }
+constexpr u64 expert_in(const hparams& hp, u32) { return hp.n_latent_expert ? hp.n_latent_expert : hp.n_embd; }
 constexpr u64 ff_expert(const hparams& hp, u32 il) { return hp.n_ff_expert ? hp.n_ff_expert : hp.n_ff[il]; }
 constexpr u64 ff_expert_twice(const hparams& hp, u32 il) { return 2 * ff_expert(hp, il); }
 constexpr u64 ff_shared(const hparams& hp, u32 il) {
@@ -122,6 +129,12 @@ constexpr u64 half_rot(const hparams& hp, u32) { return hp.n_rot / 2; }
 
 /// Whether layer il has the tensor at all.
 using layer_test = bool (*)(const hparams& hp, u32 il);
+constexpr bool every_layer(const hparams&, u32) { return true; }
+/// Two tests as one.
+template <layer_test A, layer_test B>
+constexpr bool both(const hparams& hp, u32 il) {
+  return A(hp, il) && B(hp, il);
+}
 constexpr bool is_moe(const hparams& hp, u32 il) {
   return hp.n_expert != 0 && il >= hp.n_dense_first && (hp.moe_step <= 1 || (il + 1) % hp.moe_step == 0);
 }
@@ -268,9 +281,9 @@ inline constexpr std::array fused_gated = {
 /// Gated experts with their router, in the layers that the hyperparameters name.
 constexpr std::array<tensor_row, 4> experts_with(bias b) {
   return {tensor_row{"blk.{}.ffn_gate_inp", {d::embd, d::expert}, b, need::required, is_moe},
-          tensor_row{"blk.{}.ffn_gate_exps", {d::embd, d::ff_expert, d::expert}, b, need::required, is_moe},
-          tensor_row{"blk.{}.ffn_up_exps", {d::embd, d::ff_expert, d::expert}, b, need::required, is_moe},
-          tensor_row{"blk.{}.ffn_down_exps", {d::ff_expert, d::embd, d::expert}, b, need::required, is_moe}};
+          tensor_row{"blk.{}.ffn_gate_exps", {d::expert_in, d::ff_expert, d::expert}, b, need::required, is_moe},
+          tensor_row{"blk.{}.ffn_up_exps", {d::expert_in, d::ff_expert, d::expert}, b, need::required, is_moe},
+          tensor_row{"blk.{}.ffn_down_exps", {d::ff_expert, d::expert_in, d::expert}, b, need::required, is_moe}};
 }
 inline constexpr std::array experts = experts_with(bias::none);
 

@@ -116,6 +116,11 @@ struct activation_args {
   constexpr activation_args(activation k, f32 clamp = 0.0f) noexcept : kind(k), limit(clamp) {}
 };
 
+/// SiTU (Kimi K3): x becomes beta * tanh(x / beta) * sigmoid(x); what it gates, linear_beta * tanh(up / linear_beta).
+struct situ_args {
+  f32 beta = 1.0f, linear_beta = 0.0f;  ///< linear_beta 0: up stays as it is
+};
+
 /// How router logits become weights.
 enum class gating : u8 {
   softmax = 1,

@@ -237,10 +237,22 @@ class executor {
   JIG_NOINLINE constexpr void gated(const mat& gate, const mat& up, const activation_args& act) {
     if (ok_) k_.gated(threads_, act, gate, up);
   }
+  JIG_NOINLINE constexpr void gated(const mat& gate, const mat& up, const situ_args& act) {
+    activate(gate, act);
+    if (act.linear_beta > 0.0f) softcap(up, act.linear_beta);
+    multiply(gate, up);
+  }
 
   /// x = act(x).
   JIG_NOINLINE constexpr void activate(const mat& x, const activation_args& act) {
     if (ok_) k_.activate(threads_, act, x);
+  }
+  JIG_NOINLINE constexpr void activate(const mat& x, const situ_args& act) {
+    const value s = make(x.rows, x.cols);
+    copy(s, x);
+    activate(s, activation::sigmoid);
+    softcap(x, act.beta);
+    multiply(x, s);
   }
 
   /// x *= factors, element by element; a factor matrix of one column scales whole rows, and one with a column per
@@ -296,9 +308,10 @@ class executor {
     return out;
   }
 
-  /// Gated feed-forward: down(act(gate x) * (up x)). https://arxiv.org/abs/2002.05202
+  /// Gated feed-forward: down(act(gate x) * (up x)). https://arxiv.org/abs/2002.05202. Act: see gated().
+  template <class Act>
   JIG_NOINLINE constexpr value feed_forward(const mat& x, const linear& gate, const linear& up, const linear& down,
-                                            const activation_args& act) {
+                                            const Act& act) {
     auto [g, u] = project(x, gate, up);
     gated(g, u, act);
     u = value();
@@ -308,8 +321,9 @@ class executor {
   /// Mixture of gated experts (https://arxiv.org/abs/2401.04088): logits [tokens, n_expert] choose n_used experts a
   /// token; their outputs are added up, weighted. Without `gate` the experts are plain, or have gate and up in one
   /// matrix (gate first) if `up` is twice as wide as `down`'s input.
+  template <class Act>
   JIG_NOINLINE constexpr value experts(const mat& x, const mat& logits, const linear& gate, const linear& up,
-                                       const linear& down, const activation_args& act, const route_args& args) {
+                                       const linear& down, const Act& act, const route_args& args) {
     const u32 slots = x.rows * args.n_used;
     value weights = make(x.rows, args.n_used);
     buffer chosen = take(u64{slots} * sizeof(i32));

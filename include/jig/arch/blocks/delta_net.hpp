@@ -17,6 +17,7 @@ inline constexpr tensor_tag<"blk.{}.ssm_conv1d_k"> ssm_conv1d_k{};
 inline constexpr tensor_tag<"blk.{}.ssm_conv1d_v"> ssm_conv1d_v{};
 inline constexpr tensor_tag<"blk.{}.ssm_f_a"> ssm_f_a{};
 inline constexpr tensor_tag<"blk.{}.ssm_f_b"> ssm_f_b{};
+inline constexpr tensor_tag<"blk.{}.ssm_g"> ssm_g{};
 inline constexpr tensor_tag<"blk.{}.ssm_g_a"> ssm_g_a{};
 inline constexpr tensor_tag<"blk.{}.ssm_g_b"> ssm_g_b{};
 }  // namespace t
@@ -58,6 +59,12 @@ constexpr bool is_not_kda(const hparams& hp, u32 il) { return hp.attending[il] !
 constexpr recurrent_state kda_state(const hparams& hp, u32 il) noexcept {
   const u64 inner = d::kda_inner(hp, il);
   return {3 * (u64{hp.ssm_taps} - 1) * inner, inner * hp.kda_head};
+}
+
+/// `complete` of the families with Kimi Delta Attention and latent attention.
+inline result<void> complete_kda(std::string_view arch, hparams& hp) noexcept {
+  hp.attending = hp.n_head_kv;
+  return complete_latent(arch, hp);
 }
 
 /// What the recurrence of one layer reads: q, k [tokens, n_head_k * dim_k], v [tokens, n_head * dim_v], decay factors,
@@ -149,7 +156,7 @@ constexpr value delta_net(X& x, const M& m, const batch& b, u32 il, const mat& n
 }
 
 /// Kimi Delta Attention: n -> [tokens, n_embd]. The decay's steps and the gate are projected in one step or in two;
-/// with a lower bound the decay is exp(bound * sigmoid(rates * steps)).
+/// with a lower bound the decay is exp(bound * sigmoid(rates * steps)), of rates that some files hold negated.
 template <class X, class M>
 constexpr value kimi_delta_attention(X& x, const M& m, const batch& b, u32 il, const mat& n) {
   const hparams& hp = m.hp();
@@ -173,6 +180,7 @@ constexpr value kimi_delta_attention(X& x, const M& m, const batch& b, u32 il, c
   if (hp.kda_lower_bound != 0.0f) {
     x.add(steps, row_of(m.get(t::ssm_dt, il).w, n.rows));
     x.multiply(steps, row_of(m.get(t::ssm_a, il).w, n.rows));
+    if constexpr (requires { M::architecture::negated_rates; }) x.scale(steps, -1.0f);
     x.activate(steps, activation::sigmoid);
     x.scale(steps, hp.kda_lower_bound);
     x.activate(steps, activation::exp);
@@ -181,7 +189,8 @@ constexpr value kimi_delta_attention(X& x, const M& m, const batch& b, u32 il, c
   }
   const value rate = x.matmul(n, m.get(t::ssm_beta, il));
   x.activate(rate, activation::sigmoid);
-  const value gate = projected(m.get(t::ssm_g_a, il), m.get(t::ssm_g_b, il));
+  const linear full = m.get(t::ssm_g, il);
+  const value gate = projected(full ? full : m.get(t::ssm_g_a, il), m.get(t::ssm_g_b, il));
   const value y = delta_rule(x, m, b, il, {q, k, v, steps, rate, heads, heads, hp.kda_head}, gate, activation::sigmoid);
   return x.matmul(y, m.get(t::attn_output, il));
 }

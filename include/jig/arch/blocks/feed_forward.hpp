@@ -7,9 +7,9 @@ namespace jig {
 
 /// A feed-forward network: gated, plain if there is no gate matrix, or with gate and up in one matrix (gate first) if
 /// `up` is twice as wide as `down`'s input. `sub` is a norm in front of down, or absent.
-template <class X>
-constexpr value mlp(X& x, const decoder_spec& spec, const activation_args& act, f32 eps, const mat& n,
-                    const linear& gate, const linear& up, const linear& down, const linear& sub = {}) {
+template <class X, class Act>
+constexpr value mlp(X& x, const decoder_spec& spec, const Act& act, f32 eps, const mat& n, const linear& gate,
+                    const linear& up, const linear& down, const linear& sub = {}) {
   if (gate && !sub) return x.feed_forward(n, gate, up, down, act);
   value u = x.matmul(n, up), g;
   mat inner = u;
@@ -27,6 +27,10 @@ constexpr value mlp(X& x, const decoder_spec& spec, const activation_args& act, 
   return x.matmul(inner, down);
 }
 
+/// Families whose activation is SiTU say so: `static constexpr bool situ = true`.
+template <class M>
+inline constexpr bool has_situ = requires { M::architecture::situ; };
+
 /// The activation of dense layers and shared experts, with its parameters.
 constexpr activation_args make_activation(const decoder_spec& spec, const hparams& hp, u32 il) {
   activation_args a(hp.act_silu ? activation::silu : spec.act, hp.clamp_shared[il]);
@@ -34,6 +38,18 @@ constexpr activation_args make_activation(const decoder_spec& spec, const hparam
     a.alpha_n = hp.xielu_alpha_n[il], a.alpha_p = hp.xielu_alpha_p[il], a.beta = hp.xielu_beta[il],
     a.eps = hp.xielu_eps[il];
   return a;
+}
+template <class M>
+constexpr auto make_activation(const decoder_spec& spec, const M& m, u32 il) {
+  if constexpr (has_situ<M>) return situ_args{m.hp().situ_beta, m.hp().situ_linear_beta};
+  else return make_activation(spec, m.hp(), il);
+}
+
+/// The activation of experts.
+template <class M>
+constexpr auto expert_activation(const decoder_spec& spec, const M& m, u32 il) {
+  if constexpr (has_situ<M>) return make_activation(spec, m, il);
+  else return activation_args(spec.act, m.hp().clamp_expert[il]);
 }
 
 /// Dense feed-forward of layer il.
@@ -43,10 +59,10 @@ constexpr value dense(X& x, const decoder_spec& spec, const M& m, u32 il, const 
   // Known at compile time for most families, which then carry no code for the other kinds.
   if constexpr (slots.always(t::ffn_gate.name) && !slots.find(t::ffn_sub_norm.name).found)
     return x.feed_forward(n, m.get(t::ffn_gate, il), m.get(t::ffn_up, il), m.get(t::ffn_down, il),
-                          make_activation(spec, m.hp(), il));
+                          make_activation(spec, m, il));
   else
-    return mlp(x, spec, make_activation(spec, m.hp(), il), m.hp().norm_eps, n, m.get(t::ffn_gate, il),
-               m.get(t::ffn_up, il), m.get(t::ffn_down, il), m.get(t::ffn_sub_norm, il));
+    return mlp(x, spec, make_activation(spec, m, il), m.hp().norm_eps, n, m.get(t::ffn_gate, il), m.get(t::ffn_up, il),
+               m.get(t::ffn_down, il), m.get(t::ffn_sub_norm, il));
 }
 
 /// What the router of layer il does, from the family's spec and the file.
@@ -67,7 +83,7 @@ constexpr route_args make_route_args(const decoder_spec& spec, const M& m, u32 i
 /// The shared experts' part: a feed-forward for every token, scaled by a gate of its own if there is one.
 template <class X, class M>
 constexpr value shared_experts(X& x, const decoder_spec& spec, const M& m, u32 il, const mat& n) {
-  value y = mlp(x, spec, make_activation(spec, m.hp(), il), m.hp().norm_eps, n, m.get(t::ffn_gate_shexp, il),
+  value y = mlp(x, spec, make_activation(spec, m, il), m.hp().norm_eps, n, m.get(t::ffn_gate_shexp, il),
                 m.get(t::ffn_up_shexp, il), m.get(t::ffn_down_shexp, il));
   if (const linear gate = m.get(t::ffn_gate_inp_shexp, il)) {
     value g = x.matmul(n, gate);
@@ -83,17 +99,26 @@ constexpr value routed_experts(X& x, const decoder_spec& spec, const M& m, u32 i
   const linear fused = m.get(t::ffn_gate_up_exps, il);
   x.name("ffn_moe_logits", il, logits);
   value y = x.experts(n, logits, m.get(t::ffn_gate_exps, il), fused ? fused : m.get(t::ffn_up_exps, il),
-                      m.get(t::ffn_down_exps, il), {spec.act, m.hp().clamp_expert[il]}, make_route_args(spec, m, il));
+                      m.get(t::ffn_down_exps, il), expert_activation(spec, m, il), make_route_args(spec, m, il));
   x.name("ffn_moe_out", il, y);
   return y;
 }
 
-/// Mixture of experts of layer il; `scores` are router logits computed before, or empty.
+/// Mixture of experts of layer il; `scores` are router logits computed before, or empty. The experts may work in a
+/// narrower space that all of them share (https://arxiv.org/abs/2601.18089).
 template <class X, class M>
 constexpr value mixture(X& x, const decoder_spec& spec, const M& m, u32 il, const mat& n, const value& scores) {
-  value own;
+  const linear latent = m.get(t::ffn_latent_down, il), latent_up = m.get(t::ffn_latent_up, il);
+  const linear down = latent ? latent : m.get(t::ffn_routed_down, il);
+  const linear up = latent ? latent_up : m.get(t::ffn_routed_up, il);
+  value own, low;
   if (scores.cols() == 0) own = x.matmul(n, m.get(t::ffn_gate_inp, il));
-  value y = routed_experts(x, spec, m, il, n, scores.cols() ? scores : own);
+  if (down) low = x.matmul(n, down);
+  value y = routed_experts(x, spec, m, il, down ? mat(low) : n, scores.cols() ? scores : own);
+  low = value();
+  if (const weight w = m.get(t::ffn_routed_norm, il).w)
+    x.norm_inplace(y, {.kind = spec.norm, .eps = m.hp().norm_eps, .group = y.cols(), .w = w});
+  if (up) y = x.matmul(y, up);
   if (m.get(t::ffn_up_shexp, il)) {
     const value s = shared_experts(x, spec, m, il, n);
     x.name("ffn_shexp", il, s);

@@ -28,18 +28,21 @@ constexpr bool plain_q(const hparams& hp, u32) { return hp.n_lora_q == 0; }
 constexpr bool absorbed(const hparams& hp, u32) { return hp.values_in_keys; }
 constexpr bool not_absorbed(const hparams& hp, u32) { return !hp.values_in_keys; }
 
-inline constexpr std::array latent_attention = {
-    tensor_row{"blk.{}.attn_q", {d::embd, d::q_latent}, bias::none, need::required, plain_q},
-    tensor_row{"blk.{}.attn_q_a", {d::embd, d::lora_q}, bias::none, need::required, low_rank_q},
-    tensor_row{"blk.{}.attn_q_a_norm", {d::lora_q}, bias::none, need::required, low_rank_q},
-    tensor_row{"blk.{}.attn_q_b", {d::lora_q, d::q_latent}, bias::none, need::required, low_rank_q},
-    tensor_row{"blk.{}.attn_kv_a_mqa", {d::embd, d::kv_a}},
-    tensor_row{"blk.{}.attn_kv_a_norm", {d::lora_kv}},
-    tensor_row{"blk.{}.attn_kv_b", {d::lora_kv, d::kv_b}, bias::none, need::required, not_absorbed},
-    tensor_row{"blk.{}.attn_k_b", {d::plain_k, d::lora_kv, d::head}, bias::none, need::required, absorbed},
-    tensor_row{"blk.{}.attn_v_b", {d::lora_kv, d::head_v, d::head}, bias::none, need::required, absorbed},
-    tensor_row{"blk.{}.attn_output", {d::out_latent, d::embd}},
+/// Latent attention in the layers that When names.
+template <layer_test When>
+inline constexpr std::array latent_attention_in = {
+    matrix("blk.{}.attn_q", {d::embd, d::q_latent}, both<When, plain_q>),
+    matrix("blk.{}.attn_q_a", {d::embd, d::lora_q}, both<When, low_rank_q>),
+    tensor_row{"blk.{}.attn_q_a_norm", {d::lora_q}, bias::none, need::required, both<When, low_rank_q>},
+    matrix("blk.{}.attn_q_b", {d::lora_q, d::q_latent}, both<When, low_rank_q>),
+    matrix("blk.{}.attn_kv_a_mqa", {d::embd, d::kv_a}, When),
+    tensor_row{"blk.{}.attn_kv_a_norm", {d::lora_kv}, bias::none, need::required, When},
+    matrix("blk.{}.attn_kv_b", {d::lora_kv, d::kv_b}, both<When, not_absorbed>),
+    matrix("blk.{}.attn_k_b", {d::plain_k, d::lora_kv, d::head}, both<When, absorbed>),
+    matrix("blk.{}.attn_v_b", {d::lora_kv, d::head_v, d::head}, both<When, absorbed>),
+    matrix("blk.{}.attn_output", {d::out_latent, d::embd}, When),
 };
+inline constexpr std::array latent_attention = latent_attention_in<every_layer>;
 }  // namespace tensors
 
 template <class M>
