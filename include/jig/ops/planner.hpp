@@ -42,6 +42,10 @@ struct plan_kernels {
   constexpr void rope(const parallel&, rope_kind, const mat&, u32, const mat&) {}
   constexpr void store_kv(const parallel&, const attend_args&, const batch&, const mat&, const mat&) {}
   constexpr void attend(const parallel&, const attend_args&, const batch&, const mat&, u8*, const mat&) {}
+  constexpr void select(const parallel&, const select_args&, const batch&, const mat&, const mat&, u8*,
+                        const chosen_blocks&) {}
+  constexpr void attend_chosen(const parallel&, const attend_args&, const batch&, const mat&, const chosen_blocks&, u8*,
+                               const mat&) {}
   constexpr void gated(const parallel&, const activation_args&, const mat&, const mat&) {}
   constexpr void activate(const parallel&, const activation_args&, const mat&) {}
   constexpr void multiply(const parallel&, const mat&, const mat&) {}

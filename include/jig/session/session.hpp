@@ -61,7 +61,7 @@ template <class K, class Model>
 constexpr session_plan plan_session(const Model& m, const session_config& c, u32 threads = 1) noexcept {
   session_plan p;
   batch b;
-  b.output = c.output, b.pool = c.pool;
+  b.output = c.output, b.pool = c.pool, b.context = c.context;
   b.n_tokens = b.n_outputs = 1;
   const u64 one = plan_arena<K>(m, b, threads);
   b.n_tokens = c.batch, b.n_outputs = c.outputs;
