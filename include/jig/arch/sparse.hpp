@@ -1,0 +1,47 @@
+#pragma once
+// sparse: decoders whose attention sees only what an indexer has chosen: DeepSeek V3.2.
+
+#include "jig/arch/latent.hpp"
+
+namespace jig::arch {
+
+/// Base of those with latent attention. A layer without an indexer sees what the one before it has seen.
+struct sparse_latent_arch {
+  /// Token ids -> logits [n_outputs, n_vocab].
+  template <class X, class M>
+  static constexpr value forward(X& x, const M& m, const batch& b) {
+    constexpr const decoder_spec& spec = M::architecture::spec;
+    return decoder_around(x, spec, m, b, [&](value& h, const rope_tables& tables) {
+      const u32 n_layer = m.hp().n_layer;
+      cell_choice chosen;
+      const auto between = [&](u32 il, const mat& n) {
+        return latent_attention(x, spec, m, b, il, n, tables, &chosen);
+      };
+      const auto ffn = [&](u32 il, const mat& n, const value& scores) {
+        if (il + 1 == n_layer || selects(m, il + 1)) chosen = cell_choice();
+        return feed_forward(x, spec, m, il, n, scores);
+      };
+      for (u32 il = 0; il < n_layer; ++il) layer_around(x, spec, m, il, h, between, ffn);
+    });
+  }
+
+  /// What all of them need: absorbed matrices, queries made in two steps. Errors: missing_key, inconsistent.
+  static result<void> complete_for(std::string_view arch, hparams& hp) noexcept {
+    JIG_CHECK(complete_latent(arch, hp));
+    if (!hp.values_in_keys) return fail(errc::missing_key, key_name(arch, "attention.key_length_mla").view());
+    if (hp.n_lora_q == 0) return fail(errc::inconsistent, key_name(arch, "attention.q_lora_rank").view()).got(0);
+    return check_indexer(arch, hp);
+  }
+};
+
+/// DeepSeek V3.2 (https://arxiv.org/abs/2512.02556): V3 with an indexer in every layer.
+struct deepseek32 : sparse_latent_arch {
+  static constexpr std::string_view name = "deepseek32";
+  static constexpr bool selects(const hparams&, u32) { return true; }
+  static constexpr auto keys = join(deepseek::keys, keys::latent, keys::indexer);
+  static constexpr auto tensors = join(deepseek2::tensors, tensors::latent_indexer());
+  static constexpr decoder_spec spec{.router_norm_from_file = true};
+  static result<void> complete(hparams& hp) noexcept { return complete_for(name, hp); }
+};
+
+}  // namespace jig::arch
