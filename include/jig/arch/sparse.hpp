@@ -1,5 +1,5 @@
 #pragma once
-// sparse: decoders whose attention sees only what an indexer has chosen: DeepSeek V3.2.
+// sparse: decoders whose attention sees only what an indexer has chosen: DeepSeek V3.2, GLM 5.
 
 #include "jig/arch/latent.hpp"
 
@@ -42,6 +42,26 @@ struct deepseek32 : sparse_latent_arch {
   static constexpr auto tensors = join(deepseek2::tensors, tensors::latent_indexer());
   static constexpr decoder_spec spec{.router_norm_from_file = true};
   static result<void> complete(hparams& hp) noexcept { return complete_for(name, hp); }
+};
+
+/// GLM 5 (https://huggingface.co/zai-org/GLM-5.2): some layers have an indexer, whose choice serves those behind, too.
+struct glm_dsa : sparse_latent_arch {
+  static constexpr std::string_view name = "glm-dsa";
+  /// Files that do not say it: GLM 5 has an indexer in every layer, 5.2 (known by its context) in every fourth.
+  static constexpr bool selects(const hparams& hp, u32 il) {
+    if (hp.index_layers[il] < 2) return hp.index_layers[il] != 0;
+    return hp.n_ctx_train < (1u << 20) || il < 2 || il % 4 == 2;
+  }
+  static constexpr bool follows(const hparams& hp, u32 il) { return !selects(hp, il); }
+  static constexpr auto keys = join(deepseek::keys, keys::latent, keys::indexer, keys::indexer_types(need::optional));
+  static constexpr auto tensors = join(deepseek2::tensors, tensors::latent_indexer(need::required, selects),
+                                       tensors::latent_indexer(need::optional, follows));
+  static constexpr decoder_spec spec{
+      .router = gating::sigmoid, .router_norm_from_file = true, .index_rope = rope_kind::norm};
+  static result<void> complete(hparams& hp) noexcept {
+    if (!selects(hp, 0)) return fail(errc::inconsistent, "glm-dsa.attention.indexer.types").got(0);
+    return complete_for(name, hp);
+  }
 };
 
 }  // namespace jig::arch
