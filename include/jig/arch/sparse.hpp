@@ -1,5 +1,5 @@
 #pragma once
-// sparse: decoders whose attention sees only what an indexer has chosen: DeepSeek V3.2, GLM 5.
+// sparse: decoders whose attention sees only what an indexer has chosen: DeepSeek V3.2, GLM 5, dots 3 note.
 
 #include "jig/arch/latent.hpp"
 
@@ -61,6 +61,40 @@ struct glm_dsa : sparse_latent_arch {
   static result<void> complete(hparams& hp) noexcept {
     if (!selects(hp, 0)) return fail(errc::inconsistent, "glm-dsa.attention.indexer.types").got(0);
     return complete_for(name, hp);
+  }
+};
+
+/// dots 3 note: windowed layers whose heads and latent have other sizes; an indexer in the others; a norm of the
+/// rotated key, a gate per head.
+struct dots3note : sparse_latent_arch {
+  static constexpr std::string_view name = "dots3note";
+  static constexpr bool windowed(const hparams& hp, u32 il) { return hp.window_pattern[il] != 0; }
+  static constexpr bool selects(const hparams& hp, u32 il) { return !windowed(hp, il); }
+  static constexpr u64 rotated(const hparams& hp, u32) { return hp.n_rot; }
+  static constexpr auto keys = join(
+      deepseek::keys, keys::latent, keys::indexer, keys::indexer_types(need::required),
+      std::array{key_row{"attention.sliding_window", &hparams::window, need::required, 1, 1 << 30},
+                 key_row{"attention.sliding_window_pattern", &hparams::window_pattern, need::required, 0, 1},
+                 key_row{"rope.freq_base_swa", &hparams::rope_base_window, need::required, 1, 1e12},
+                 key_row{"attention.kv_lora_rank_swa", &hparams::n_lora_kv_window, need::required, 1, 1 << 16},
+                 key_row{"attention.key_length_mla_swa", &hparams::dim_k_head_window, need::required, 1, 1 << 14},
+                 key_row{"attention.value_length_mla_swa", &hparams::dim_v_head_window, need::required, 1, 1 << 14}});
+  static constexpr auto tensors =
+      join(deepseek2::tensors, tensors::latent_indexer(need::required, selects),
+           std::array{tensor_row{"blk.{}.attn_k_norm", {rotated}}, tensor_row{"blk.{}.attn_gate", {d::embd, d::head}}});
+  static constexpr decoder_spec spec{.windowed = windowed, .router_norm_from_file = true};
+  static result<void> complete(hparams& hp) noexcept {
+    if (!hp.window_pattern.varies()) return fail(errc::inconsistent, "dots3note.attention.sliding_window_pattern");
+    for (u32 il = 0; il < hp.n_layer; ++il)
+      if ((hp.index_layers[il] != 0) != selects(hp, il))
+        return fail(errc::inconsistent, "dots3note.attention.indexer.types").got(hp.index_layers[il]);
+    JIG_CHECK(complete_for(name, hp));
+    if (hp.dim_k_head_window <= hp.n_rot)
+      return fail(errc::inconsistent, "dots3note.attention.key_length_mla_swa").got(hp.dim_k_head_window);
+    hp.dim_k_window = hp.n_lora_kv_window + hp.n_rot;
+    hp.dim_v_window = hp.n_lora_kv_window;
+    hp.attn_scale = inverse_sqrt(hp.dim_k_head);
+    return {};
   }
 };
 
