@@ -107,11 +107,12 @@ struct chunked {
 
 /// The logits of all positions of each sequence, each in a session of its own.
 inline std::vector<std::vector<std::vector<f32>>> run(const std::vector<u8>& file,
-                                                      const std::vector<chunked>& sequences) {
+                                                      const std::vector<chunked>& sequences,
+                                                      const kernel_set& kernels = reference_kernel_set()) {
   const auto m = load_model(file);
   std::vector<std::vector<std::vector<f32>>> out;
   for (const chunked& c : sequences) {
-    test_session s(m);
+    test_session s(m, kernels);
     std::vector<std::vector<f32>> rows;
     usize at = 0;
     for (u32 n : c.sizes) {
