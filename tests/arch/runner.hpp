@@ -126,12 +126,13 @@ struct chunked {
 /// The logits of all positions of each sequence, each in a session of its own: the first is sequence 0 there, and so
 /// on.
 inline std::vector<std::vector<std::vector<f32>>> run(const std::vector<u8>& file,
-                                                      const std::vector<chunked>& sequences) {
+                                                      const std::vector<chunked>& sequences,
+                                                      const kernel_set& kernels = reference_kernel_set()) {
   const auto m = load_model(file);
   std::vector<std::vector<std::vector<f32>>> out;
   for (u32 i = 0; i < sequences.size(); ++i) {
     const chunked& c = sequences[i];
-    test_session s(m, reference_kernel_set(), i + 1);
+    test_session s(m, kernels, i + 1);
     std::vector<std::vector<f32>> rows;
     usize at = 0;
     for (u32 n : c.sizes) {

@@ -31,6 +31,7 @@
 #include "jig/arch/qwen2.hpp"
 #include "jig/arch/qwen3.hpp"
 #include "jig/arch/rwkv.hpp"
+#include "jig/arch/sparse.hpp"
 #include "jig/arch/t5.hpp"
 #include "jig/arch/talkie.hpp"
 #include "jig/core/type_list.hpp"
@@ -57,7 +58,8 @@ struct all_archs : archs<
     arch::exaone_moe, arch::gpt_oss, arch::llama4, arch::mistral3, arch::grok, arch::apertus, arch::plamo3,
     arch::muse_glimmer, arch::cogvlm, arch::chameleon, arch::qwen3tts, arch::llada, arch::dream, arch::rnd1,
     arch::llada_moe, arch::mimo2, arch::step35, arch::laguna, arch::arctic, arch::grovemoe,
-    arch::deepseek2, arch::mistral4, arch::minicpm3, arch::plm, arch::deci, arch::nanbeige, arch::talkie,
+    arch::deepseek2, arch::mistral4, arch::minicpm3, arch::plm, arch::deepseek32, arch::glm_dsa,
+    arch::dots3note, arch::minimax_m3, arch::deci, arch::nanbeige, arch::talkie,
     arch::mamba, arch::mamba2, arch::jamba, arch::falcon_h1, arch::granitehybrid, arch::nemotron_h,
     arch::nemotron_h_moe, arch::plamo2, arch::lfm2, arch::lfm2moe,
     arch::rwkv6, arch::rwkv6qwen2, arch::rwkv7, arch::arwkv7,

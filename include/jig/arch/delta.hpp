@@ -37,7 +37,7 @@ struct qwen35 : decoder_arch {
     hp.attention_interval = 4;
     hp.rope_interleaved = true;
   }
-  static result<void> complete(hparams& hp) noexcept { return complete_mamba2(name, hp); }
+  static constexpr auto complete = complete_mamba2;
   static constexpr recurrent_state state(const hparams& hp, u32 il) {
     return is_delta(hp, il) ? mamba_state(hp) : recurrent_state{};
   }
@@ -110,7 +110,7 @@ struct kimi_linear : decoder_arch {
                               matrix("blk.{}.ssm_g_a", {d::embd, d::kda_head}, is_kda),
                               matrix("blk.{}.ssm_g_b", {d::kda_head, d::kda_inner}, is_kda)});
   static constexpr decoder_spec spec{.rope = rope_kind::none};
-  static result<void> complete(hparams& hp) noexcept { return complete_kda(name, hp); }
+  static constexpr auto complete = complete_kda;
   static constexpr recurrent_state state(const hparams& hp, u32 il) {
     return is_kda(hp, il) ? kda_state(hp, il) : recurrent_state{};
   }
@@ -135,7 +135,7 @@ struct bailingmoe3 : kimi_linear {
                                                           matrix("blk.{}.ssm_g_a", {d::embd, d::kda_inner}, is_kda),
                                                           matrix("blk.{}.attn_gate", {d::embd, d::head}, is_not_kda)});
   static constexpr decoder_spec spec{.router_norm_from_file = true};
-  static result<void> complete(hparams& hp) noexcept { return complete_kda(name, hp); }
+  static constexpr auto complete = complete_kda;
 };
 
 }  // namespace jig::arch

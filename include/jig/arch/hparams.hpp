@@ -112,6 +112,15 @@ struct hparams {
   u32 dim_k_head = 0, dim_v_head = 0;  ///< head sizes before absorption; dim_k and dim_v are those of the memory
   bool values_in_keys = false;         ///< the memory holds the shared vector and the rotated key, once for all heads
 
+  u32 n_lora_kv_window = 0, dim_k_head_window = 0, dim_v_head_window = 0;  ///< in windowed layers, 0: as the others
+
+  // Sparse attention: an indexer chooses the cells that are seen.
+  u32 n_index_head = 0, dim_index = 0;  ///< its query heads and their size
+  u32 index_top_k = 0;                  ///< blocks that it chooses
+  u32 index_block = 1;                  ///< cells of a block
+  u32 index_local = 0;                  ///< blocks up to a token's own that are always chosen
+  per_layer<u32> index_layers = 2;      ///< 1 for each layer with an indexer of its own; 2: not said
+
   u32 n_shared_kv = 0;    ///< so many layers at the end attend to keys and values of earlier ones
   u32 n_layer_input = 0;  ///< width of inputs that each layer has of its own
   u32 n_altup = 1;        ///< hidden states side by side
@@ -178,14 +187,18 @@ struct hparams {
   u32 n_latent_expert = 0;  ///< width of the space that experts work in, 0: n_embd
 
   /// Head sizes of layer il.
-  constexpr u32 head_k(u32 il) const noexcept {
-    return dim_k_window != 0 && window_pattern[il] != 0 ? dim_k_window : dim_k;
-  }
-  constexpr u32 head_v(u32 il) const noexcept {
-    return dim_v_window != 0 && window_pattern[il] != 0 ? dim_v_window : dim_v;
-  }
+  constexpr u32 head_k(u32 il) const noexcept { return by_window(il, dim_k_window, dim_k); }
+  constexpr u32 head_v(u32 il) const noexcept { return by_window(il, dim_v_window, dim_v); }
+  /// Width of the latent, and head sizes before absorption, of layer il.
+  constexpr u32 lora_kv(u32 il) const noexcept { return by_window(il, n_lora_kv_window, n_lora_kv); }
+  constexpr u32 latent_head_k(u32 il) const noexcept { return by_window(il, dim_k_head_window, dim_k_head); }
+  constexpr u32 latent_head_v(u32 il) const noexcept { return by_window(il, dim_v_head_window, dim_v_head); }
   /// Width of layer il's values in memory.
   constexpr u32 stored_dim_v(u32 il) const noexcept { return values_in_keys ? 0 : head_v(il); }
+
+  constexpr u32 by_window(u32 il, u32 windowed, u32 otherwise) const noexcept {
+    return windowed != 0 && window_pattern[il] != 0 ? windowed : otherwise;
+  }
 };
 
 /// The rope parameters that follow from the file; `factors` is the model's rope_freqs tensor or absent.

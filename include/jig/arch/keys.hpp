@@ -233,6 +233,18 @@ inline constexpr std::array latent = {
     key_row{"attention.value_length_mla", &hparams::dim_v_head, need::optional, 1, 1 << 14},
 };
 
+/// An indexer, which chooses the cells that attention sees (DeepSeek V3.2).
+inline constexpr std::array indexer = {
+    key_row{"attention.indexer.head_count", &hparams::n_index_head, need::required, 1, 1024},
+    key_row{"attention.indexer.key_length", &hparams::dim_index, need::required, 1, 1 << 14},
+    key_row{"attention.indexer.top_k", &hparams::index_top_k, need::required, 1, 1 << 20},
+};
+
+/// Which layers have an indexer of their own.
+constexpr std::array<key_row, 1> indexer_types(need presence) noexcept {
+  return {key_row{"attention.indexer.types", &hparams::index_layers, presence, 0, 1}};
+}
+
 /// Layers that run several times (Nanbeige).
 inline constexpr std::array loops = {
     key_row{"num_loops", &hparams::n_loops, need::optional, 1, 64},

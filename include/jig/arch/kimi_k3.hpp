@@ -35,7 +35,7 @@ struct kimi_k3 : kimi_linear {
                       tensor_row{t::ffn_routed_norm.name, {d::latent_expert}, bias::none, need::optional, has_latent}},
            tensors::norm(attn_score.name), tensors::norm(ffn_score.name), tensors::norm(output_score.name));
   static constexpr decoder_spec spec{.rope = rope_kind::none, .router = gating::sigmoid, .router_norm_from_file = true};
-  static result<void> complete(hparams& hp) noexcept { return complete_kda(name, hp); }
+  static constexpr auto complete = complete_kda;
 
   /// Token ids -> logits [n_outputs, n_vocab].
   template <class X, class M>

@@ -51,7 +51,7 @@ struct plm : decoder_arch {
   static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::latent_attention,
                                        tensors::norm("blk.{}.ffn_norm"), tensors::plain());
   static constexpr decoder_spec spec{.act = activation::relu_sqr};
-  static result<void> complete(hparams& hp) noexcept { return complete_latent(name, hp); }
+  static constexpr auto complete = complete_latent;
 };
 
 }  // namespace jig::arch

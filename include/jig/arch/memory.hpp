@@ -4,6 +4,7 @@
 //
 // An architecture has recurrent layers if it says their sizes: `static constexpr recurrent_state state(hp, il)`.
 // If some layers of an architecture do not attend although they have heads: `static constexpr bool attends(hp, il)`.
+// If some have an indexer (ops/selection.hpp), whose keys then lie behind their values: `selects(hp, il)`, likewise.
 // If a model attends once more, beside its layers: `static constexpr u32 extra_head = n`, the numbers of a key and of a
 // value of that one head, which lie behind those of the layers.
 
@@ -40,35 +41,62 @@ constexpr u32 extra_head(const M&) noexcept {
   else return 0;
 }
 
-/// The rows of one layer's keys or values in a page: where they begin, and what a token takes of them.
+/// The model's architecture has layers with an indexer.
+template <class M>
+inline constexpr bool has_indexer = requires { &M::architecture::selects; };
+
+/// Whether layer il has an indexer of its own.
+template <class M>
+constexpr bool selects(const M& m, u32 il) noexcept {
+  if constexpr (has_indexer<M>) return M::architecture::selects(m.hp(), il);
+  else return false;
+}
+
+/// Bytes of what a layer remembers of one token: keys and values of all heads, and the indexer's key.
+struct kv_sizes {
+  u64 keys = 0, values = 0, index = 0;
+  constexpr u64 sum() const noexcept { return keys + values + index; }
+};
+template <class M>
+constexpr kv_sizes kv_sizes_of(const M& m, u32 type, u32 il) noexcept {
+  const hparams& hp = m.hp();
+  kv_sizes s;
+  if (attends(m, il)) {
+    s.keys = hp.n_head_kv[il] * kv_row_bytes(type, hp.head_k(il));
+    s.values = hp.n_head_kv[il] * kv_row_bytes(type, hp.stored_dim_v(il));
+  }
+  if constexpr (has_indexer<M>)
+    if (selects(m, il)) s.index = kv_row_bytes(type, hp.dim_index);
+  return s;
+}
+
+/// Rows of one kind of one layer in a page: where they begin, and what a token takes of them.
 struct kv_part {
   u64 offset = 0, bytes = 0;
 };
 
-/// Calls f(kv_part) for every layer's keys and then its values, and for those of an extra head, in the order in which
+/// Calls f(kv_part) for every layer's keys, values and index keys, and for those of an extra head, in the order in which
 /// they lie in a page.
 template <class M, class F>
 constexpr void each_kv_part(const M& m, const kv_memory& memory, F&& f) noexcept {
-  const hparams& hp = m.hp();
   u64 at = 0;
-  for (u32 loop = 0; loop < hp.n_loops; ++loop)
-    for (u32 il = 0; il < hp.n_layer; ++il)
-      for (const u32 dim : {hp.head_k(il), hp.stored_dim_v(il)}) {
-        const u64 bytes = attends(m, il) ? hp.n_head_kv[il] * kv_row_bytes(memory.type, dim) : 0;
+  for (u32 loop = 0; loop < m.hp().n_loops; ++loop)
+    for (u32 il = 0; il < m.hp().n_layer; ++il) {
+      const kv_sizes s = kv_sizes_of(m, memory.type, il);
+      for (const u64 bytes : {s.keys, s.values, s.index}) {
         if (bytes != 0) f(kv_part{at, bytes});
         at += bytes * memory.page_tokens;
       }
+    }
   const u64 extra = kv_row_bytes(memory.type, extra_head(m));
   for (u32 i = 0; extra != 0 && i < 2; ++i) f(kv_part{at + i * extra * memory.page_tokens, extra});
 }
 
-/// Bytes of keys and values that one token takes in the first n layers, for elements of this type.
+/// Bytes that one token takes in the first n layers, for elements of this type.
 template <class M>
 constexpr u64 kv_bytes_in(const M& m, u32 type, u32 n) noexcept {
-  const hparams& hp = m.hp();
   u64 bytes = 0;
-  for (u32 il = 0; il < n; ++il)
-    if (attends(m, il)) bytes += kv_token_bytes(type, hp.n_head_kv[il], hp.head_k(il), hp.stored_dim_v(il));
+  for (u32 il = 0; il < n; ++il) bytes += kv_sizes_of(m, type, il).sum();
   return bytes;
 }
 
@@ -76,6 +104,13 @@ constexpr u64 kv_bytes_in(const M& m, u32 type, u32 n) noexcept {
 template <class M>
 constexpr u64 kv_page_offset(const M& m, const kv_memory& memory, u32 il) noexcept {
   return kv_bytes_in(m, memory.type, il) * memory.page_tokens;
+}
+
+/// Bytes from a page's start to the indexer's keys of layer il.
+template <class M>
+constexpr u64 index_page_offset(const M& m, const kv_memory& memory, u32 il) noexcept {
+  const kv_sizes s = kv_sizes_of(m, memory.type, il);
+  return kv_page_offset(m, memory, il) + (s.keys + s.values) * memory.page_tokens;
 }
 
 /// Bytes of keys and values that one token takes in all layers; 0 if the model has none or the type cannot be used.

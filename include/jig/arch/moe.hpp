@@ -70,7 +70,8 @@ struct minimax_m2 : decoder_arch {
   static constexpr auto keys = deepseek::keys;
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(), tensors::wide_qk_norms,
-           tensors::norm("blk.{}.ffn_norm"), tensors::experts, tensors::selection_bias(need::required));
+           tensors::norm("blk.{}.ffn_norm"), tensors::gated(bias::none, is_dense), tensors::experts,
+           tensors::selection_bias(need::required));
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .router = gating::sigmoid};
 };
 

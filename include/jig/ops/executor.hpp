@@ -21,6 +21,7 @@
 #include "jig/ops/distance.hpp"
 #include "jig/ops/parallel.hpp"
 #include "jig/ops/recurrence.hpp"
+#include "jig/ops/selection.hpp"
 #include "jig/ops/tensor.hpp"
 
 /// Keeps the bodies of operations out of the forward passes that call them, so that a program with many architectures
@@ -77,6 +78,23 @@ class value {
  private:
   buffer memory_;
   u32 rows_ = 0, cols_ = 0;
+};
+
+/// What an indexer chose for the tokens of a batch, in the arena. Tests false if all cells are seen.
+class cell_choice {
+ public:
+  constexpr cell_choice() noexcept = default;
+  constexpr cell_choice(buffer memory, u32 lists, u32 stride, u32 block) noexcept
+      : memory_(std::move(memory)), lists_(lists), stride_(stride), block_(block) {}
+  constexpr explicit operator bool() const noexcept { return stride_ != 0; }
+  constexpr operator chosen_blocks() const noexcept {
+    if (std::is_constant_evaluated()) return {nullptr, lists_, stride_, block_};
+    return {reinterpret_cast<u32*>(memory_.data()), lists_, stride_, block_};
+  }
+
+ private:
+  buffer memory_;
+  u32 lists_ = 0, stride_ = 0, block_ = 1;
 };
 
 /// Watches nothing; see ops/trace.hpp for one that does.
@@ -209,6 +227,30 @@ class executor {
     value out = make(b.n_tokens, args.n_head * args.dim_v);
     buffer scratch = take(K::attend_scratch_bytes(args, threads_.threads));
     if (ok_) k_.attend(threads_, args, b, q, scratch.data(), out);
+    return out;
+  }
+
+  /// Stores an indexer's keys k ([tokens, dim]) in the sequences' memory, then chooses what attention will see, see
+  /// select_args. q: [tokens, n_head * dim], weights: [tokens, n_head], or absent: 1.
+  JIG_NOINLINE constexpr cell_choice select(const mat& q, const mat& weights, const mat& k, const select_args& args,
+                                            const batch& b) {
+    if (ok_) k_.store_kv(threads_, args.keys(), b, k, k);
+    if (args.sees_all(b.context)) return {};
+    const u32 stride = args.top_k + 1;
+    cell_choice out(take(u64{b.n_tokens} * args.lists() * stride * sizeof(u32)), args.lists(), stride, args.block);
+    buffer scratch = take(select_scratch_bytes(args, threads_.threads));
+    if (ok_) k_.select(threads_, args, b, q, weights, scratch.data(), out);
+    return out;
+  }
+
+  /// attend() to what was chosen.
+  JIG_NOINLINE constexpr value attend_chosen(const mat& q, const mat& k, const mat& v, const attend_args& args,
+                                             const cell_choice& chosen, const batch& b) {
+    if (!chosen) return attend(q, k, v, args, b);
+    if (ok_) k_.store_kv(threads_, args, b, k, v);
+    value out = make(b.n_tokens, args.n_head * args.dim_v);
+    buffer scratch = take(K::attend_scratch_bytes(args, threads_.threads));
+    if (ok_) k_.attend_chosen(threads_, args, b, q, chosen, scratch.data(), out);
     return out;
   }
 

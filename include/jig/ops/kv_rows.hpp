@@ -34,6 +34,8 @@ constexpr u64 kv_token_bytes(u32 type, u32 n_head_kv, u32 dim_k, u32 dim_v) noex
 /// half of it to either side.
 struct cell_range {
   u32 begin, end;
+  constexpr u32 size() const noexcept { return end - begin; }
+  constexpr u32 operator[](u32 i) const noexcept { return begin + i; }
 };
 constexpr cell_range visible_cells(const attend_args& a, const batch& b, u32 t) noexcept {
   const sequence_view& s = b.sequences[b.sequence[t]];

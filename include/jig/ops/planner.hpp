@@ -49,6 +49,10 @@ struct plan_kernels {
   constexpr void spread_biases(const parallel&, const weight&, bool, const mat&) {}
   constexpr void load_keys(const parallel&, const attend_args&, const batch&, const mat&) {}
   constexpr void attend(const parallel&, const attend_args&, const batch&, const mat&, u8*, const mat&) {}
+  constexpr void select(const parallel&, const select_args&, const batch&, const mat&, const mat&, u8*,
+                        const chosen_blocks&) {}
+  constexpr void attend_chosen(const parallel&, const attend_args&, const batch&, const mat&, const chosen_blocks&, u8*,
+                               const mat&) {}
   constexpr void gated(const parallel&, const activation_args&, const mat&, const mat&) {}
   constexpr void activate(const parallel&, const activation_args&, const mat&) {}
   constexpr void multiply(const parallel&, const mat&, const mat&) {}

@@ -12,6 +12,7 @@
 #include "jig/ops/executor.hpp"
 #include "jig/ops/kv_rows.hpp"
 #include "jig/ops/rope_angle.hpp"
+#include "jig/ops/select_token.hpp"
 #include "jig/quant/all.hpp"
 #include "jig/quant/type_info.hpp"
 
@@ -170,9 +171,43 @@ struct reference_kernels {
       p.for_rows(u64{b.n_tokens} * a.n_head, 1, [&](u64 begin, u64 end) {
         for (u64 i = begin; i < end; ++i) {
           const u32 t = static_cast<u32>(i / a.n_head), h = static_cast<u32>(i % a.n_head);
-          attend_head<T>(a, b, t, h, q.row(t) + h * a.dim_k, out.row(t) + h * a.dim_v);
+          attend_head<T>(a, b, t, h, visible_cells(a, b, t), q.row(t) + h * a.dim_k, out.row(t) + h * a.dim_v);
         }
       });
+    });
+  }
+
+  /// The same over the cells that were chosen.
+  void attend_chosen(const parallel& p, const attend_args& a, const batch& b, const mat& q, const chosen_blocks& chosen,
+                     u8*, const mat& out) const {
+    visit_id(kv_types{}, b.memory.type, [&]<class T>(type_tag<T>) {
+      p.for_rows(u64{b.n_tokens} * a.n_head, 1, [&](u64 begin, u64 end) {
+        for (u64 i = begin; i < end; ++i) {
+          const u32 t = static_cast<u32>(i / a.n_head), h = static_cast<u32>(i % a.n_head);
+          const listed_cells cells = chosen_cells(chosen, b, t, h / (a.n_head / a.n_head_kv));
+          attend_head<T>(a, b, t, h, cells, q.row(t) + h * a.dim_k, out.row(t) + h * a.dim_v);
+        }
+      });
+    });
+  }
+
+  /// See select_args.
+  void select(const parallel&, const select_args& a, const batch& b, const mat& q, const mat& weights, u8* scratch,
+              const chosen_blocks& chosen) const {
+    visit_id(kv_types{}, b.memory.type, [&]<class T>(type_tag<T>) {
+      for (u32 t = 0; t < b.n_tokens; ++t) {
+        const kv_rows<T> rows(a.keys(), b, b.sequence[t]);
+        select_token(a, b, t, chosen, reinterpret_cast<f32*>(scratch), [&](u32 cell, f32* scores) {
+          f64 sum = 0.0;
+          for (u32 h = 0; h < a.n_head; ++h) {
+            f64 s = 0.0;
+            for_blocks<T>(rows.key(cell, 0), a.dim, [&](u32 i, f32 k) { s += f64(q.row(t)[h * a.dim + i]) * f64(k); });
+            if (a.per_head) scores[h] = static_cast<f32>(s);
+            else if (s > 0.0) sum += s * (weights.cols ? f64(weights.row(t)[h]) : 1.0);
+          }
+          if (!a.per_head) scores[0] = static_cast<f32>(sum);
+        });
+      }
     });
   }
 
@@ -295,11 +330,11 @@ struct reference_kernels {
     return y;
   }
 
-  template <class T>
-  static void attend_head(const attend_args& a, const batch& b, u32 t, u32 head, const f32* q, f32* out) {
+  template <class T, class Cells>
+  static void attend_head(const attend_args& a, const batch& b, u32 t, u32 head, const Cells& cells, const f32* q,
+                          f32* out) {
     const kv_rows<T> rows(a, b, b.sequence[t]);
     const u32 head_kv = head / (a.n_head / a.n_head_kv);
-    const auto [begin, end] = visible_cells(a, b, t);
     const f64 slope = a.alibi_bias != 0.0f ? std::exp2(-f64(alibi_exponent(a.alibi_bias, a.n_head, head))) : 0.0;
     auto score = [&](u32 cell) {
       f64 s = 0.0;
@@ -309,19 +344,19 @@ struct reference_kernels {
       if (a.distances.data) s += f64(a.distances.row(head)[distance_column(cell, b.cell[t])]);
       return slope == 0.0 ? s : s - slope * std::abs(f64(b.cell[t]) - f64(cell));
     };
-    f64 top = a.sinks ? f64(a.sinks.floats()[head]) : score(begin), sum = 0.0;
-    for (u32 cell = begin; cell < end; ++cell) {
-      const f64 s = score(cell);
+    f64 top = a.sinks ? f64(a.sinks.floats()[head]) : score(cells[0]), sum = 0.0;
+    for (u32 j = 0; j < cells.size(); ++j) {
+      const f64 s = score(cells[j]);
       top = s > top ? s : top;
     }
     constexpr u32 slice = 64;  // value columns summed at a time, so that no buffer depends on the head size
     for (u32 from = 0; from < a.dim_v; from += slice) {
       f64 mixed[slice] = {};
       sum = a.sinks ? std::exp(f64(a.sinks.floats()[head]) - top) : 0.0;
-      for (u32 cell = begin; cell < end; ++cell) {
-        const f64 p = std::exp(score(cell) - top);
+      for (u32 j = 0; j < cells.size(); ++j) {
+        const f64 p = std::exp(score(cells[j]) - top);
         sum += p;
-        for_blocks<T>(rows.value(cell, head_kv), a.dim_v, [&](u32 i, f32 v) {
+        for_blocks<T>(rows.value(cells[j], head_kv), a.dim_v, [&](u32 i, f32 v) {
           if (i >= from && i < from + slice) mixed[i - from] += p * f64(v);
         });
       }

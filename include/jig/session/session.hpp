@@ -62,7 +62,7 @@ template <class K, class Model>
 constexpr session_plan plan_session(const Model& m, const session_config& c, u32 threads = 1) noexcept {
   session_plan p;
   batch b;
-  b.output = c.output, b.pool = c.pool;
+  b.output = c.output, b.pool = c.pool, b.context = c.context;
   b.n_tokens = b.n_outputs = 1;
   const u64 one = plan_arena<K>(m, b, threads);
   b.n_tokens = c.batch, b.n_outputs = c.outputs;
@@ -147,7 +147,7 @@ class session {
   /// Context shift: forgets `discard` tokens behind the first `keep` and moves what follows to their positions, so that
   /// there is room again. Keys keep what they were made of, the forgotten tokens included: an approximation
   /// (https://arxiv.org/abs/2309.17453). Errors: bad_sequence, bad_argument (more tokens than there are, or part of a
-  /// source), not_supported (recurrent states, learned positions), context_full (shared pages that cannot be copied).
+  /// source), not_supported (see can_shift), context_full (shared pages that cannot be copied).
   template <class K, class Model>
   result<void> shift(K& kernels, const Model& m, u32 sequence, u32 keep, u32 discard,
                      const parallel& threads = {}) noexcept {

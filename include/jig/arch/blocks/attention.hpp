@@ -2,8 +2,7 @@
 // Self-attention with grouped queries: projections, norms of queries and keys, rope, the attention itself, output
 // gate and projection. Shapes: n is [tokens, n_embd].
 
-#include "jig/arch/blocks/norm.hpp"
-#include "jig/arch/memory.hpp"
+#include "jig/arch/blocks/indexer.hpp"
 
 namespace jig {
 
@@ -110,6 +109,21 @@ constexpr void gate_heads(X& x, const decoder_spec& spec, const M& m, u32 il, co
   x.multiply(mixed, g);
 }
 
+/// Queries, keys and values of layer il -> [tokens, n_head * head_v], over all cells or over those that the layer's
+/// indexer chooses.
+template <class X, class M>
+constexpr value attend(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n, const qkv& p,
+                       const rope_tables& tables) {
+  const attend_args args = make_attend_args(spec, m, b, il);
+  if constexpr (has_indexer<M>) {
+    if (selects(m, il)) {
+      const cell_choice chosen = select_cells(x, spec, m, b, il, n, n, tables.all);
+      return x.attend_chosen(p.q, p.k, p.v, args, chosen, b);
+    }
+  }
+  return x.attend(p.q, p.k, p.v, args, b);
+}
+
 /// Attention of layer il: n (normed) -> output projection's result [tokens, n_embd].
 template <class X, class M>
 constexpr value attention(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
@@ -146,7 +160,7 @@ constexpr value attention(X& x, const decoder_spec& spec, const M& m, const batc
     x.temperature(p.q, {hp.temperature_scale, hp.temperature_length, spec.temperature_offset}, b);
   x.name("Qcur", il, p.q), x.name("Kcur", il, p.k), x.name("Vcur", il, p.v);
 
-  value mixed = x.attend(p.q, p.k, p.v, make_attend_args(spec, m, b, il), b);
+  value mixed = attend(x, spec, m, b, il, n, p, tables);
   p = {};
   x.name("kqv_out", il, mixed);
   if (hp.attn_output_scale != 0.0f) x.scale(mixed, hp.attn_output_scale);

@@ -87,11 +87,10 @@ constexpr value mix(X& x, const decoder_spec& spec, const M& m, const batch& b, 
   else return attention(x, spec, m, b, il, n, tables);
 }
 
-/// One layer: h is updated. `ffn(il, n, scores)` is its feed-forward; scores are router logits computed before
-/// attention, or empty.
-template <class X, class M, class F>
-constexpr void decoder_layer(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, value& h,
-                             const rope_tables& tables, F&& ffn) {
+/// One layer: h is updated. `between(il, n)` is what stands between its tokens, see mix(); `ffn(il, n, scores)` is its
+/// feed-forward; scores are router logits computed before attention, or empty.
+template <class X, class M, class Between, class F>
+constexpr void layer_around(X& x, const decoder_spec& spec, const M& m, u32 il, value& h, Between&& between, F&& ffn) {
   const hparams& hp = m.hp();
   // Where the norms stand: in front of the branches, or all behind them.
   const linear attn_norm = hp.norm_behind ? linear{} : m.get(t::attn_norm, il);
@@ -106,7 +105,7 @@ constexpr void decoder_layer(X& x, const decoder_spec& spec, const M& m, const b
   value own_norm;  // attention's own, if there are two; attn_norm is then the feed-forward's
   if (const linear second = m.get(t::attn_norm_2, il)) own_norm = normed(x, spec, hp, h, second);
   const mat read = own_norm.cols() ? own_norm : n.cols() ? n : h;
-  value a = mix(x, spec, m, b, il, read, tables);
+  value a = between(il, read);
   own_norm = value();
   x.name("attn_out", il, a);
   if (!parallel) {
@@ -122,6 +121,14 @@ constexpr void decoder_layer(X& x, const decoder_spec& spec, const M& m, const b
   if (parallel) add_branch(x, spec, hp, h, std::exchange(a, value()), attn_post);
   add_branch(x, spec, hp, h, std::move(f), ffn_post);
   x.name("l_out", il, h);
+}
+
+/// The same with the architecture's mix() between the tokens.
+template <class X, class M, class F>
+constexpr void decoder_layer(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, value& h,
+                             const rope_tables& tables, F&& ffn) {
+  const auto between = [&](u32 layer, const mat& n) { return mix(x, spec, m, b, layer, n, tables); };
+  layer_around(x, spec, m, il, h, between, ffn);
 }
 
 /// Hidden state -> logits [n_outputs, n_vocab] of the rows that are wanted.

@@ -13,13 +13,13 @@ namespace jig {
 
 namespace d {
 constexpr u64 lora_q(const hparams& hp, u32) { return hp.n_lora_q; }
-constexpr u64 lora_kv(const hparams& hp, u32) { return hp.n_lora_kv; }
-constexpr u64 kv_a(const hparams& hp, u32) { return u64{hp.n_lora_kv} + hp.n_rot; }
-constexpr u64 plain_k(const hparams& hp, u32) { return hp.dim_k_head - hp.n_rot; }
-constexpr u64 head_v(const hparams& hp, u32) { return hp.dim_v_head; }
-constexpr u64 q_latent(const hparams& hp, u32 il) { return u64{hp.n_head[il]} * hp.dim_k_head; }
-constexpr u64 kv_b(const hparams& hp, u32 il) { return hp.n_head[il] * (plain_k(hp, il) + hp.dim_v_head); }
-constexpr u64 out_latent(const hparams& hp, u32 il) { return u64{hp.n_head[il]} * hp.dim_v_head; }
+constexpr u64 lora_kv(const hparams& hp, u32 il) { return hp.lora_kv(il); }
+constexpr u64 kv_a(const hparams& hp, u32 il) { return u64{hp.lora_kv(il)} + hp.n_rot; }
+constexpr u64 plain_k(const hparams& hp, u32 il) { return hp.latent_head_k(il) - hp.n_rot; }
+constexpr u64 head_v(const hparams& hp, u32 il) { return hp.latent_head_v(il); }
+constexpr u64 q_latent(const hparams& hp, u32 il) { return u64{hp.n_head[il]} * hp.latent_head_k(il); }
+constexpr u64 kv_b(const hparams& hp, u32 il) { return hp.n_head[il] * (plain_k(hp, il) + hp.latent_head_v(il)); }
+constexpr u64 out_latent(const hparams& hp, u32 il) { return u64{hp.n_head[il]} * hp.latent_head_v(il); }
 }  // namespace d
 
 namespace tensors {
@@ -43,6 +43,14 @@ inline constexpr std::array latent_attention_in = {
     matrix("blk.{}.attn_output", {d::out_latent, d::embd}, When),
 };
 inline constexpr std::array latent_attention = latent_attention_in<every_layer>;
+
+/// The indexer of DeepSeek V3.2 and relatives.
+constexpr std::array<tensor_row, 4> latent_indexer(need presence = need::required, layer_test when = nullptr) {
+  return {tensor_row{"blk.{}.indexer.k_norm", {d::dim_index}, bias::required, presence, when},
+          tensor_row{"blk.{}.indexer.proj", {d::embd, d::index_head}, bias::none, presence, when},
+          tensor_row{"blk.{}.indexer.attn_k", {d::embd, d::dim_index}, bias::none, presence, when},
+          tensor_row{"blk.{}.indexer.attn_q_b", {d::lora_q, d::index_q}, bias::none, presence, when}};
+}
 }  // namespace tensors
 
 template <class M>
@@ -76,45 +84,67 @@ inline result<void> complete_latent(std::string_view arch, hparams& hp) noexcept
   return {};
 }
 
-/// Attention of layer il: n (normed) [tokens, n_embd] -> output projection's result [tokens, n_embd].
+/// The absorbed form behind the projections. q: [tokens, heads * latent_head_k], kv: [latent | rotated] per token;
+/// the result: [tokens, heads * latent_head_v]. chosen: the cells that are seen, or null.
+template <class X, class M>
+constexpr value attend_latents(X& x, const M& m, const batch& b, u32 il, value q, const mat& kv,
+                               const attend_args& args, [[maybe_unused]] const cell_choice* chosen) {
+  const u32 heads = args.n_head, lora = args.dim_v, rot = m.hp().n_rot;
+  const u32 plain = m.hp().latent_head_k(il) - rot, dim_v = m.hp().latent_head_v(il);
+  value wide = x.make(q.rows(), heads * args.dim_k);
+  const mat from = q, to = wide;
+  x.matmul_heads(from.heads(heads, 0, plain), m.get(t::attn_k_b, il), to.heads(heads, 0, lora));
+  x.copy(to.heads(heads, lora, rot), from.heads(heads, plain, rot));
+  q = value();
+  value latents;
+  if constexpr (has_indexer<M>)
+    if (chosen != nullptr) latents = x.attend_chosen(wide, kv, kv.columns(0, lora), args, *chosen, b);
+  if (latents.cols() == 0) latents = x.attend(wide, kv, kv.columns(0, lora), args, b);
+  wide = value();
+  value mixed = x.make(kv.rows, heads * dim_v);
+  const mat in = latents, out = mixed;
+  x.matmul_heads(in.heads(heads, 0, lora), m.get(t::attn_v_b, il), out.heads(heads, 0, dim_v));
+  return mixed;
+}
+
+/// Attention of layer il: n (normed) [tokens, n_embd] -> output projection's result [tokens, n_embd]. A layer with an
+/// indexer writes `chosen`; layers without a window see that.
 template <class X, class M>
 constexpr value latent_attention(X& x, const decoder_spec& spec, const M& m, const batch& b, u32 il, const mat& n,
-                                 const rope_tables& tables) {
+                                 const rope_tables& tables, [[maybe_unused]] cell_choice* chosen = nullptr) {
   const hparams& hp = m.hp();
-  const u32 heads = hp.n_head[il], rot = hp.n_rot, plain = hp.dim_k_head - rot, dim_v = hp.dim_v_head;
+  const u32 heads = hp.n_head[il], rot = hp.n_rot, lora = hp.lora_kv(il);
+  const u32 plain = hp.latent_head_k(il) - rot, dim_v = hp.latent_head_v(il);
   const auto norm = [&](const mat& v, const linear& w) {
     x.norm_inplace(v, {.kind = spec.norm, .eps = hp.norm_eps, .group = v.cols, .w = w.w});
   };
+  const bool windowed = spec.windowed && spec.windowed(hp, il);
+  const value& table = windowed && tables.windowed.cols() != 0 ? tables.windowed : tables.all;
   value q;
   if (const linear down = m.get(t::attn_q_a, il)) {
     const value low = x.matmul(n, down);
     norm(low, m.get(t::attn_q_a_norm, il));
+    if constexpr (has_indexer<M>)
+      if (selects(m, il)) *chosen = select_cells(x, spec, m, b, il, n, low, tables.all);
     q = x.matmul(low, m.get(t::attn_q_b, il));
   } else {
     q = x.matmul(n, m.get(t::attn_q, il));
   }
-  x.rope(q, heads, spec.rope, tables.all, plain);
+  x.rope(q, heads, spec.rope, table, plain);
   if (hp.temperature_scale != 0.0f)
     x.temperature(q, {hp.temperature_scale, hp.temperature_length, spec.temperature_offset}, b);
 
   value kv = x.matmul(n, m.get(t::attn_kv_a_mqa, il));
-  const mat latent = kv.columns(0, hp.n_lora_kv), rotated = kv.columns(hp.n_lora_kv, rot);
+  const mat latent = kv.columns(0, lora), rotated = kv.columns(lora, rot);
   norm(latent, m.get(t::attn_kv_a_norm, il));
-  x.rope(rotated, 1, spec.rope, tables.all);
+  if (const linear w = m.get(t::attn_k_norm, il)) norm(rotated, w);
+  x.rope(rotated, 1, spec.rope, table);
 
-  const attend_args args = make_attend_args(spec, m, b, il);
+  attend_args args = make_attend_args(spec, m, b, il);
+  if (windowed && hp.dim_k_head_window != 0) args.scale = inverse_sqrt(hp.dim_k_head_window);
   value mixed;
   if (hp.values_in_keys) {
-    value wide = x.make(n.rows, heads * hp.dim_k);
-    const mat from = q, to = wide;
-    x.matmul_heads(from.heads(heads, 0, plain), m.get(t::attn_k_b, il), to.heads(heads, 0, hp.n_lora_kv));
-    x.copy(to.heads(heads, hp.n_lora_kv, rot), from.heads(heads, plain, rot));
-    q = value();
-    const value latents = x.attend(wide, kv, latent, args, b);
-    wide = value();
-    mixed = x.make(n.rows, heads * dim_v);
-    const mat in = latents, out = mixed;
-    x.matmul_heads(in.heads(heads, 0, hp.n_lora_kv), m.get(t::attn_v_b, il), out.heads(heads, 0, dim_v));
+    mixed = attend_latents(x, m, b, il, std::move(q), kv, args, windowed ? nullptr : chosen);
   } else {
     const value both = x.matmul(latent, m.get(t::attn_kv_b, il));
     const value k = x.make(n.rows, heads * hp.dim_k), v = x.make(n.rows, heads * dim_v);

@@ -35,6 +35,9 @@ struct decoder_spec {
   f32 dense_beside_experts = 0.0f;             ///< factor of dense feed-forward plus experts, where a layer has both
   activation attn_gate = activation::sigmoid;  ///< of the output gate, where the file has one
   bool route_before_attention = false;         ///< the router reads the layer's input
+  rope_kind index_rope = rope_kind::neox;      ///< of an indexer's queries and keys
+  norm_kind index_norm = norm_kind::layer;     ///< the same, where the file has such norms
+  bool index_per_head = false;                 ///< an indexer's heads choose for one key/value head each
   bool logit_scale_divides = false;
   bool scores_average = false;                     ///< scores are made of the average of all tokens, else of one's
   activation score_activation = activation::tanh;  ///< between the matrices of a classification head

@@ -61,7 +61,8 @@ struct attend_state {
   const f32* rows[block_cells] = {};
 
   /// scores = q . k, scaled and capped; cells past n get the lowest number, whose weight is nothing.
-  void score(u32 n, u32 from) noexcept {
+  template <class Cells>
+  void score(u32 n, const Cells& cells, u32 from) noexcept {
     for (u32 g = 0; g < group; ++g) {
       f32* s = scores + g * block_cells;
       for (u32 j = 0; j < block_cells; ++j)
@@ -72,7 +73,7 @@ struct attend_state {
         for (u32 j = 0; j < n; ++j) s[j] += a.distances.row(first_head + g)[distance_column(from + j, own)];
       if (a.alibi_bias != 0.0f) {
         const f32 slope = exp(one_float(alibi_exponent(a.alibi_bias, a.n_head, first_head + g) * -0.693147181f)).v;
-        for (u32 j = 0; j < n; ++j) s[j] -= slope * std::abs(static_cast<f32>(own) - static_cast<f32>(from + j));
+        for (u32 j = 0; j < n; ++j) s[j] -= slope * std::abs(static_cast<f32>(own) - static_cast<f32>(cells[from + j]));
       }
     }
   }
@@ -119,9 +120,9 @@ struct attend_state {
   }
 };
 
-/// Token t and key/value head h; scratch: attend_scratch_bytes(a, 1).
-template <class V, class T>
-void attend_token(const attend_args& a, const batch& b, u32 t, u32 h, const mat& q, f32* scratch,
+/// Token t and key/value head h over the cells [0, cells.size()) of a list; scratch: attend_scratch_bytes(a, 1).
+template <class V, class T, class Cells>
+void attend_token(const attend_args& a, const batch& b, u32 t, u32 h, const Cells& cells, const mat& q, f32* scratch,
                   const mat& out) noexcept {
   const u32 group = a.n_head / a.n_head_kv;
   const u64 stride = decoded_stride(a);
@@ -136,20 +137,40 @@ void attend_token(const attend_args& a, const batch& b, u32 t, u32 h, const mat&
   for (u32 i = 0; i < group * a.dim_v; ++i) s.out[i] = 0.0f;
 
   const kv_rows<T> rows(a, b, b.sequence[t]);
-  const auto [begin, end] = visible_cells(a, b, t);
-  for (u32 from = begin; from < end; from += block_cells) {
+  const u32 end = cells.size();
+  for (u32 from = 0; from < end; from += block_cells) {
     const u32 n = end - from < block_cells ? end - from : block_cells;
-    for (u32 j = 0; j < n; ++j) s.rows[j] = row_floats<V, T>(rows.key(from + j, h), a.dim_k, s.decoded + j * stride);
-    s.score(n, from);
+    for (u32 j = 0; j < n; ++j)
+      s.rows[j] = row_floats<V, T>(rows.key(cells[from + j], h), a.dim_k, s.decoded + j * stride);
+    s.score(n, cells, from);
     s.weigh(n);
     for (u32 j = 0; j < n && !a.values_in_keys; ++j)
-      s.rows[j] = row_floats<V, T>(rows.value(from + j, h), a.dim_v, s.decoded + j * stride);
+      s.rows[j] = row_floats<V, T>(rows.value(cells[from + j], h), a.dim_v, s.decoded + j * stride);
     s.mix(n);
   }
   for (u32 g = 0; g < group; ++g) {
     const V factor(1.0f / s.total[g]);
     transform<V>(s.out + g * a.dim_v, a.dim_v, [&](V v) { return v * factor; });
   }
+}
+
+/// Attention of all tokens and heads; cells_of(t, h) is what token t and key/value head h see, `work` the multiply-adds
+/// of all, to keep small jobs on the caller.
+template <class V, class F>
+void attend_all(const parallel& p, const attend_args& a, const batch& b, u64 work, const mat& q, u8* scratch,
+                const mat& out, F&& cells_of) noexcept {
+  const u64 bytes = attend_scratch_bytes(a, 1), items = u64{b.n_tokens} * a.n_head_kv;
+  visit_id(kv_types{}, b.memory.type, [&]<class T>(type_tag<T>) {
+    auto share = [&](u32 index, u32 count) {  // every count-th item: late tokens see more cells
+      f32* mine = reinterpret_cast<f32*>(scratch + index * bytes);
+      for (u64 i = index; i < items; i += count) {
+        const u32 t = static_cast<u32>(i / a.n_head_kv), h = static_cast<u32>(i % a.n_head_kv);
+        attend_token<V, T>(a, b, t, h, cells_of(t, h), q, mine, out);
+      }
+    };
+    if (items == 1 || work < 65536) share(0, 1);
+    else p.run(share);
+  });
 }
 
 }  // namespace detail
@@ -160,19 +181,9 @@ void attend_token(const attend_args& a, const batch& b, u32 t, u32 h, const mat&
 template <class V>
 void attend(const parallel& p, const attend_args& a, const batch& b, const mat& q, u8* scratch,
             const mat& out) noexcept {
-  const u64 bytes = attend_scratch_bytes(a, 1), items = u64{b.n_tokens} * a.n_head_kv;
-  u64 work = 0;  // multiply-adds, to keep small jobs on the caller
+  u64 work = 0;
   for (u32 t = 0; t < b.n_tokens; ++t) work += (u64{b.cell[t]} + 1) * a.n_head * (a.dim_k + a.dim_v);
-  visit_id(kv_types{}, b.memory.type, [&]<class T>(type_tag<T>) {
-    auto share = [&](u32 index, u32 count) {  // every count-th item: late tokens see more cells
-      f32* mine = reinterpret_cast<f32*>(scratch + index * bytes);
-      for (u64 i = index; i < items; i += count)
-        detail::attend_token<V, T>(a, b, static_cast<u32>(i / a.n_head_kv), static_cast<u32>(i % a.n_head_kv), q, mine,
-                                   out);
-    };
-    if (items == 1 || work < 65536) share(0, 1);
-    else p.run(share);
-  });
+  detail::attend_all<V>(p, a, b, work, q, scratch, out, [&](u32 t, u32) { return visible_cells(a, b, t); });
 }
 
 }  // namespace jig::cpu

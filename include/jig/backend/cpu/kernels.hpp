@@ -14,6 +14,7 @@
 #include "jig/backend/cpu/norm.hpp"
 #include "jig/backend/cpu/recurrence.hpp"
 #include "jig/backend/cpu/rope.hpp"
+#include "jig/backend/cpu/selection.hpp"
 #include "jig/quant/all.hpp"
 
 namespace jig::cpu {
@@ -67,6 +68,14 @@ struct kernels : kernel_sizes<Quants> {
   void attend(const parallel& p, const attend_args& a, const batch& b, const mat& q, u8* scratch,
               const mat& out) const {
     cpu::attend<V>(p, a, b, q, scratch, out);
+  }
+  void select(const parallel& p, const select_args& a, const batch& b, const mat& q, const mat& weights, u8* scratch,
+              const chosen_blocks& chosen) const {
+    cpu::select<V>(p, a, b, q, weights, scratch, chosen);
+  }
+  void attend_chosen(const parallel& p, const attend_args& a, const batch& b, const mat& q, const chosen_blocks& chosen,
+                     u8* scratch, const mat& out) const {
+    cpu::attend_chosen<V>(p, a, b, q, chosen, scratch, out);
   }
   void route(const parallel& p, const route_args& a, const mat& logits, i32* ids, const mat& weights) const {
     cpu::route(p, a, logits, ids, weights);

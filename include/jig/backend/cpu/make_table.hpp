@@ -45,6 +45,8 @@ constexpr kernel_table table_of(const char* name) noexcept {
       .store_kv = plain<&K::store_kv>::call,
       .load_keys = plain<&K::load_keys>::call,
       .attend = plain<&K::attend>::call,
+      .select = plain<&K::select>::call,
+      .attend_chosen = plain<&K::attend_chosen>::call,
       .route = plain<&K::route>::call,
       .combine = plain<&K::combine>::call,
       .conv = plain<&K::conv>::call,

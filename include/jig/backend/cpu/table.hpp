@@ -47,6 +47,10 @@ struct kernel_table {
   void (*store_kv)(const parallel&, const attend_args&, const batch&, const mat&, const mat&) = detail::nothing;
   void (*load_keys)(const parallel&, const attend_args&, const batch&, const mat&) = detail::nothing;
   void (*attend)(const parallel&, const attend_args&, const batch&, const mat&, u8*, const mat&) = detail::nothing;
+  void (*select)(const parallel&, const select_args&, const batch&, const mat&, const mat&, u8*,
+                 const chosen_blocks&) = detail::nothing;
+  void (*attend_chosen)(const parallel&, const attend_args&, const batch&, const mat&, const chosen_blocks&, u8*,
+                        const mat&) = detail::nothing;
   void (*route)(const parallel&, const route_args&, const mat&, i32*, const mat&) = detail::nothing;
   void (*combine)(const parallel&, const mat&, const mat&, const mat&) = detail::nothing;
   void (*conv)(const parallel&, const conv_args&, const batch&, const mat&, const mat&) = detail::nothing;
@@ -113,6 +117,14 @@ class dispatched_kernels : public kernel_sizes<Quants> {
   void attend(const parallel& p, const attend_args& a, const batch& b, const mat& q, u8* scratch,
               const mat& out) const {
     t_->attend(p, a, b, q, scratch, out);
+  }
+  void select(const parallel& p, const select_args& a, const batch& b, const mat& q, const mat& weights, u8* scratch,
+              const chosen_blocks& chosen) const {
+    t_->select(p, a, b, q, weights, scratch, chosen);
+  }
+  void attend_chosen(const parallel& p, const attend_args& a, const batch& b, const mat& q, const chosen_blocks& chosen,
+                     u8* scratch, const mat& out) const {
+    t_->attend_chosen(p, a, b, q, chosen, scratch, out);
   }
   void route(const parallel& p, const route_args& a, const mat& logits, i32* ids, const mat& weights) const {
     t_->route(p, a, logits, ids, weights);
