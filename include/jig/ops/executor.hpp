@@ -387,7 +387,7 @@ class executor {
       gated(g, u, act);
     } else if (g.cols() == 2 * inner) {
       gated(g.columns(0, inner), g.columns(inner, inner), act);
-    } else if (act.kind != activation::none) {
+    } else {
       activate(g, act);
     }
     value y = matmul_experts(g.columns(0, inner), down, ids, 1, slots);
