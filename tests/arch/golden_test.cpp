@@ -166,7 +166,7 @@ TEST_CASE("architectures: truncating to a position and decoding again gives the 
 kit::json without_attention(kit::json d) {
   for (auto& tensor : d["tensors"]) {
     const std::string name = tensor["name"];
-    if (name.find("attn_output.weight") != name.npos || name.find("attn_o.weight") != name.npos) tensor["scale"] = 0;
+    if (name.find("attn_output.") != name.npos || name.find("attn_o.") != name.npos) tensor["scale"] = 0;
   }
   return d;
 }
