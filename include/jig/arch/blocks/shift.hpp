@@ -8,10 +8,11 @@ namespace jig {
 
 /// Whether what the model remembers of a token can belong to another position: not a recurrent state, nor keys made of
 /// learned positions, nor keys with a norm behind their rotation, whose weights do not rotate with them. Encoders see
-/// all tokens at once and have nothing to go on from. The keys of indexers are not moved either.
+/// all tokens at once and have nothing to go on from. A head beside the layers remembers tokens that must not be
+/// forgotten, and the keys of indexers are not moved either.
 template <class M>
 inline constexpr bool can_shift = !has_states<M> && !has_indexer<M> && !requires { M::architecture::encodes; } &&
-                                  !M::architecture::spec.qk_norm_after_rope &&
+                                  !requires { M::architecture::extra_head; } && !M::architecture::spec.qk_norm_after_rope &&
                                   !slots_of<typename M::architecture>.find(t::position_embd.name).found;
 
 /// Rotates the keys in the batch's cells back by the batch's positions, in all layers.
