@@ -110,7 +110,9 @@ inline int run(const settings& s, const std::string& path, const std::string& pr
     note(fmt::format("error: --context-shift: what {} models remember cannot be moved", m->architecture()));
     return failed;
   }
-  auto session = host::text_session<any_model>::make(*m, s.session);
+  auto options = s.session;
+  if (s.context_shift) options.kept_window = ~u32{0};  // what is moved must still be there
+  auto session = host::text_session<any_model>::make(*m, options);
   if (!session) return report(session.error());
   const f64 load_seconds = seconds_since(start);
   const u32 context = session->core().config().context;

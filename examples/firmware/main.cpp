@@ -26,7 +26,7 @@ using kernels = firmware_kernels<story_model::quants>;
 constexpr session_config config{
     .context = 256, .batch = 8, .page_tokens = 256, .kv_type = JIG_KV_TYPE};  // one page: nobody shares it
 constexpr session_plan need = plan_session<kernels>(model{}, config);
-static_assert(need.page_bytes != 0 && need.activation_bytes < 1u << 24);
+static_assert(need.paged.page_bytes != 0 && need.activation_bytes < 1u << 24);
 
 constexpr u32 max_line = 512;  // bytes of the command line, so of the prompt
 

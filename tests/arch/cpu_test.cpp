@@ -63,7 +63,7 @@ std::map<std::string, std::vector<f64>> traced(const bound_model<Arch>& bound, c
           .sequence = zero.data(),
           .output_rows = index.data(),
           .sequences = &sequence};
-  b.memory = {kv.data(), plan.page_bytes, n, 0};
+  b.memory = {kv.data(), plan.paged.page_bytes, n, 0};
   K k;
   u8* memory = reinterpret_cast<u8*>(round_up(reinterpret_cast<u64>(activations.data()), 64));
   executor<K, trace<decltype(watch)>> x(k, memory, plan.activation_bytes, {}, {watch});

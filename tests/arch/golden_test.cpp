@@ -161,6 +161,67 @@ TEST_CASE("architectures: truncating to a position and decoding again gives the 
   }
 }
 
+TEST_CASE("architectures: windowed layers that forget give the same logits in less memory") {
+  usize windowed = 0;
+  for (const std::string& name : kit_models()) {
+    CAPTURE(name);
+    const kit::json d = kit::load(JIG_TEST_DATA "/archs/" + name + ".json");
+    if (!kit::causal(d)) continue;
+    const std::vector<u8> bytes = kit::materialize(d);
+    const auto m = load_model(bytes);
+    test_session all(m, reference_kernel_set(), 1, 0, 1024), s(m, reference_kernel_set(), 3, 0, 1024, 0);
+    if (s.whole().memory().plan.paged.window_page_bytes == 0) continue;
+    ++windowed;
+    std::vector<i32> tokens;
+    for (int i = 0; i < 3; ++i) tokens.insert(tokens.end(), d["tokens"].begin(), d["tokens"].end());
+    const auto part = [&](usize from, usize n) { return std::vector<i32>(&tokens[from], &tokens[from] + n); };
+    std::vector<std::vector<f32>> want, got;
+    const auto decode = [&](std::vector<std::vector<f32>>& to, test_session& where, const std::vector<i32>& ids) {
+      for (auto& row : where.decode(0, ids)) to.push_back(std::move(row));
+    };
+    decode(want, all, part(0, 60)), decode(want, all, part(60, 12));
+    usize at = 0;
+    for (usize n : {1, 7, 30, 1, 1, 2, 18}) decode(got, s, part(at, n)), at += n;
+    REQUIRE(s->fork(0, 1));
+    CHECK(s->paged().first(0) > 0);
+    // One token back must still do; far back must not, and changes nothing.
+    const u32 gone = s->paged().first(0), window = s.whole().memory().plan.paged.window;
+    const auto lost = s->truncate(0, gone + window - 2);
+    REQUIRE(!lost);
+    CHECK((lost.error().code == errc::state_not_kept && lost.error().value == 0 && s->length(0) == 60));
+    REQUIRE(s->truncate(0, gone + window - 1));
+    got.resize(gone + window - 1);
+    decode(got, s, part(got.size(), 72 - got.size()));
+    CHECK(difference(want, got) < 1e-10);
+    // The fork has what it needs, here and in another session.
+    const auto saved = s.whole().save({}, 1);
+    REQUIRE(saved);
+    test_session other(m, reference_kernel_set(), 2, 0, 1024, 5);
+    REQUIRE(other.whole().restore(*saved, 1));
+    const auto refused = all.whole().restore(*saved, 0);
+    CHECK((!refused && refused.error().code == errc::bad_state));
+    const std::vector<std::vector<f32>> rest(want.begin() + 60, want.end());
+    CHECK(difference(rest, s.decode(1, part(60, 12))) < 1e-10);
+    CHECK(difference(rest, other.decode(1, part(60, 12))) < 1e-10);
+    const auto shifted = s.whole().shift(0, 4);
+    CHECK((!shifted && (shifted.error().code == errc::state_not_kept || shifted.error().code == errc::not_supported)));
+    REQUIRE(s->truncate(1, 0));
+  }
+  MESSAGE(windowed << " models have windowed layers");
+}
+
+TEST_CASE("architectures: what windowed layers keep bounds their memory") {
+  const std::vector<u8> bytes = kit::materialize(kit::load(JIG_TEST_DATA "/archs/gemma3.json"));
+  const auto m = load_model(bytes);
+  const auto kv = [&](u32 context, u32 kept) {
+    return m.plan({.context = context, .batch = 32, .kept_window = kept}, 1)->plan.kv_bytes;
+  };
+  CHECK(kv(8192, ~0u) == 2 * kv(4096, ~0u));
+  CHECK(kv(8192, 100) < kv(8192, ~0u) / 3);
+  CHECK(kv(8192, 100) > kv(8192, 10));
+  CHECK(kv(96, 100) == kv(96, ~0u));  // nothing to win
+}
+
 /// The kit's model with attention that adds nothing, so that what is remembered of a token depends on it and its place
 /// alone.
 kit::json without_attention(kit::json d) {

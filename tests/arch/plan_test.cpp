@@ -66,8 +66,8 @@ TEST_CASE("planner: works in constant expressions and gives what it gives at run
   CHECK(at_compile_time.weight_bytes == at_run_time.weight_bytes);
   constexpr session_plan session =
       plan_session<reference_kernels<quants<f32>>>(small_model{}, {.context = 256, .kv_type = 1});
-  static_assert(session.page_bytes == 32 * 5 * 2 * 4 * 8 * 2);
-  static_assert(session.kv_bytes == 8 * session.page_bytes);
+  static_assert(session.paged.page_bytes == 32 * 5 * 2 * 4 * 8 * 2);
+  static_assert(session.kv_bytes == 8 * session.paged.page_bytes);
 }
 
 TEST_CASE("planner: one byte less than planned stops the run with an error, the plan itself is enough for any batch") {

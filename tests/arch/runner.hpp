@@ -62,7 +62,7 @@ inline host::loaded<host::compiled_model> load_model(const std::vector<u8>& byte
 class test_session {
  public:
   explicit test_session(const host::loaded<host::compiled_model>& m, const kernel_set& kernels = reference_kernel_set(),
-                        u32 sequences = 1, u32 kv_type = 0, u32 context = 256)
+                        u32 sequences = 1, u32 kv_type = 0, u32 context = 256, u32 kept_window = ~0u)
       : sources_(m.encodes_source() ? sources() : std::array<std::vector<i32>, 2>{}),
         session_(make(m, kernels,
                       {.context = context,
@@ -71,7 +71,8 @@ class test_session {
                        .outputs = 64,
                        .sequences = sequences,
                        .total_tokens = 96 * sequences,
-                       .page_tokens = 4})) {}
+                       .page_tokens = 4,
+                       .kept_window = kept_window})) {}
 
   session* operator->() { return &session_.core(); }
   host::text_session<host::compiled_model>& whole() { return session_; }

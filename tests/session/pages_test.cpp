@@ -61,6 +61,30 @@ TEST_CASE("pages: a source is shared by forks and forgotten as a whole") {
   CHECK((p.source(0) == 0 && p.source(1) == 10));
 }
 
+TEST_CASE("pages: what lies before a cell is given back, once nobody shares it") {
+  std::vector<u32> memory(page_index::words({2, 8, 8, 64}));
+  page_index p = *page_index::make({2, 8, 8, 64}, memory);
+  REQUIRE(p.extend(0, 30, no_copy));
+  p.drop_before(0, 7);
+  CHECK((p.free_pages() == 4 && p.first(0) == 7));
+  REQUIRE(p.fork(0, 1));
+  p.drop_before(0, 17);
+  CHECK((p.free_pages() == 4 && p.first(0) == 17 && p.first(1) == 7));
+  CHECK((p.view(0).pages[1] == page_index::none && p.view(1).pages[1] != page_index::none));
+  p.drop_before(0, 3);  // already gone
+  CHECK(p.first(0) == 17);
+  p.drop_before(1, 16);
+  CHECK(p.free_pages() == 6);
+  std::vector<std::pair<u32, u32>> copies;
+  REQUIRE(p.own(1, 0, [&](u32 to, u32 from) { copies.emplace_back(to, from); }));
+  CHECK((copies.size() == 2 && p.free_pages() == 4));
+  REQUIRE(p.truncate(0, 20));
+  REQUIRE(p.truncate(0, 0));
+  CHECK((p.free_pages() == 6 && p.first(0) == 0));
+  REQUIRE(p.truncate(1, 0));
+  CHECK(p.free_pages() == 8);
+}
+
 TEST_CASE("pages: what does not fit or exist is refused and changes nothing") {
   std::vector<u32> memory(page_index::words({3, 4, 8, 16}));
   page_index p = *page_index::make({3, 4, 8, 16}, memory);

@@ -41,6 +41,20 @@ constexpr u32 extra_head(const M&) noexcept {
   else return 0;
 }
 
+/// What the windowed layers of a model see at most, themselves included; 0: there are none, or they see all.
+template <class M>
+constexpr u32 window_of(const M& m) noexcept {
+  if constexpr (!M::architecture::spec.has_windows()) return 0;
+  else return m.hp().causal ? m.hp().window > m.hp().chunk ? m.hp().window : m.hp().chunk : 0;
+}
+
+/// Whether layer il lies in the pages of windowed layers.
+template <class M>
+constexpr bool in_window_pages(const M& m, const kv_memory& memory, u32 il) noexcept {
+  if constexpr (!M::architecture::spec.has_windows()) return false;
+  else return memory.window_page_bytes != 0 && M::architecture::spec.windowed(m.hp(), il);
+}
+
 /// The model's architecture has layers with an indexer.
 template <class M>
 inline constexpr bool has_indexer = requires { &M::architecture::selects; };
@@ -73,37 +87,39 @@ constexpr kv_sizes kv_sizes_of(const M& m, u32 type, u32 il) noexcept {
 /// Rows of one kind of one layer in a page: where they begin, and what a token takes of them.
 struct kv_part {
   u64 offset = 0, bytes = 0;
+  bool in_windows = false;  ///< in a page of windowed layers
 };
 
 /// Calls f(kv_part) for every layer's keys, values and index keys, and for those of an extra head, in the order in which
-/// they lie in a page.
+/// they lie in the pages.
 template <class M, class F>
 constexpr void each_kv_part(const M& m, const kv_memory& memory, F&& f) noexcept {
-  u64 at = 0;
+  u64 at[2] = {0, 0};
+  const auto part = [&](u64 bytes, bool in_windows) {
+    if (bytes != 0) f(kv_part{at[in_windows], bytes, in_windows});
+    at[in_windows] += bytes * memory.page_tokens;
+  };
   for (u32 loop = 0; loop < m.hp().n_loops; ++loop)
     for (u32 il = 0; il < m.hp().n_layer; ++il) {
       const kv_sizes s = kv_sizes_of(m, memory.type, il);
-      for (const u64 bytes : {s.keys, s.values, s.index}) {
-        if (bytes != 0) f(kv_part{at, bytes});
-        at += bytes * memory.page_tokens;
-      }
+      for (const u64 bytes : {s.keys, s.values, s.index}) part(bytes, in_window_pages(m, memory, il));
     }
-  const u64 extra = kv_row_bytes(memory.type, extra_head(m));
-  for (u32 i = 0; extra != 0 && i < 2; ++i) f(kv_part{at + i * extra * memory.page_tokens, extra});
+  for (u32 i = 0; i < 2; ++i) part(kv_row_bytes(memory.type, extra_head(m)), false);
 }
 
-/// Bytes that one token takes in the first n layers, for elements of this type.
+/// Bytes that one token takes in those of the first n layers that lie in pages of this kind.
 template <class M>
-constexpr u64 kv_bytes_in(const M& m, u32 type, u32 n) noexcept {
+constexpr u64 kv_bytes_in(const M& m, const kv_memory& memory, u32 n, bool in_windows) noexcept {
   u64 bytes = 0;
-  for (u32 il = 0; il < n; ++il) bytes += kv_sizes_of(m, type, il).sum();
+  for (u32 il = 0; il < n; ++il)
+    if (in_window_pages(m, memory, il) == in_windows) bytes += kv_sizes_of(m, memory.type, il).sum();
   return bytes;
 }
 
 /// Bytes from a page's start to the keys of layer il.
 template <class M>
 constexpr u64 kv_page_offset(const M& m, const kv_memory& memory, u32 il) noexcept {
-  return kv_bytes_in(m, memory.type, il) * memory.page_tokens;
+  return kv_bytes_in(m, memory, il, in_window_pages(m, memory, il)) * memory.page_tokens;
 }
 
 /// Bytes from a page's start to the indexer's keys of layer il.
@@ -113,16 +129,17 @@ constexpr u64 index_page_offset(const M& m, const kv_memory& memory, u32 il) noe
   return kv_page_offset(m, memory, il) + (s.keys + s.values) * memory.page_tokens;
 }
 
-/// Bytes of keys and values that one token takes in all layers; 0 if the model has none or the type cannot be used.
-template <class M>
-constexpr u64 kv_bytes_per_token(const M& m, u32 kv_type) noexcept {
-  return kv_bytes_in(m, kv_type, m.hp().n_layer) * m.hp().n_loops + 2 * kv_row_bytes(kv_type, extra_head(m));
-}
-
 /// Bytes from a page's start to the keys of the head beside the layers.
 template <class M>
 constexpr u64 extra_head_offset(const M& m, const kv_memory& memory) noexcept {
-  return kv_bytes_in(m, memory.type, m.hp().n_layer) * m.hp().n_loops * memory.page_tokens;
+  return kv_bytes_in(m, memory, m.hp().n_layer, false) * m.hp().n_loops * memory.page_tokens;
+}
+
+/// Bytes that one token takes in all layers in pages of this kind; 0 if there are none or the type cannot be used.
+template <class M>
+constexpr u64 kv_bytes_per_token(const M& m, const kv_memory& memory, bool in_windows) noexcept {
+  const u64 extra = in_windows ? 0 : 2 * kv_row_bytes(memory.type, extra_head(m));
+  return kv_bytes_in(m, memory, m.hp().n_layer, in_windows) * m.hp().n_loops + extra;
 }
 
 /// Floats of the first n layers' states: where the state of layer n begins, or the size of all.

@@ -139,7 +139,7 @@ class generation {
     const std::span<const i32> last(&ids_.back(), 1);
     result<mat> logits = session_.feed(last);
     if (logits || logits.error().code != errc::context_full || !options_.context_shift) return logits;
-    const u32 length = session_.core().length(0), source = session_.core().view(0).source;
+    const u32 length = session_.core().length(0), source = session_.core().paged().source(0);
     const u32 keep = std::max(source, std::min(options_.keep, static_cast<u32>(prompt_.size())));
     if (keep + 1 >= length) return logits;
     JIG_CHECK(session_.shift(keep, (length - keep) / 2));

@@ -91,7 +91,7 @@ class text_session {
   /// A sequence as bytes, with the ids of its tokens if they are given; see session/saved.hpp. Errors: those of save.
   result<std::vector<u8>> save(std::span<const i32> tokens = {}, u32 sequence = 0) const {
     if (sequence >= core_.config().sequences) return fail(errc::bad_sequence).got(sequence);
-    const auto parts = model_->kv_parts(core_.memory());
+    const auto parts = model_->kv_parts(core_.paged().memory());
     const saved_layout layout = layout_of(parts);
     std::vector<u8> bytes(static_cast<usize>(saved_size(core_, layout, sequence, !tokens.empty())));
     JIG_CHECK(jig::save(core_, layout, sequence, tokens, bytes));
@@ -100,7 +100,7 @@ class text_session {
   /// Makes an empty sequence what was saved, by a session of the same model and element type; the ids that were saved
   /// with it. Errors: those of restore.
   result<std::vector<i32>> restore(std::span<const u8> bytes, u32 sequence = 0) {
-    const auto parts = model_->kv_parts(core_.memory());
+    const auto parts = model_->kv_parts(core_.paged().memory());
     JIG_CHECK(jig::restore(core_, layout_of(parts), sequence, bytes));
     saved_header h;
     std::memcpy(&h, bytes.data(), sizeof h);

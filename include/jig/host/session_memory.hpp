@@ -22,6 +22,7 @@ struct session_options {
   u32 total_tokens = 0;  ///< of all sequences together; 0: context * sequences
   u32 page_tokens = 32;  ///< tokens per page of key/value memory
   u32 kept_states = 4;   ///< recurrent states that a sequence can keep to return to
+  u32 kept_window = 1024;  ///< tokens that windowed layers keep behind their window to return to; ~0: all
 };
 
 /// The core's configuration for these options and this model.
@@ -36,6 +37,7 @@ inline result<session_config> make_config(const session_options& o, const hparam
   c.total_tokens = o.total_tokens;
   c.page_tokens = std::min(c.context, o.page_tokens);
   c.kept_states = o.kept_states;
+  c.kept_window = o.kept_window;
   c.output = o.output;
   c.pool = o.pool;
   if (c.context == 0) return fail(errc::bad_argument, "context").got(0);
@@ -69,7 +71,7 @@ result<session_memory> plan_session_memory(const Bound& m, const session_options
   p.plan = plan_session<K>(m, p.config, threads);
   const u64 pages = p.config.pages().n_pages;
   const u64 states = state_store::floats(1, p.config.sequences, p.config.kept_states);
-  if (p.plan.activation_bytes >> 62 != 0 || p.plan.page_bytes > (~u64{0} >> 2) / pages ||
+  if (p.plan.activation_bytes >> 62 != 0 || p.plan.paged.page_bytes > (~u64{0} >> 3) / pages ||
       p.plan.state_floats > (~u64{0} >> 4) / states)
     return fail(errc::out_of_memory, "session").got(pages);
   p.index_bytes = p.plan.words * sizeof(u32) + sizeof(sequence_view) * (u64{p.config.sequences} + 1);

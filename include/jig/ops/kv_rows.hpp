@@ -56,25 +56,27 @@ constexpr cell_range visible_cells(const attend_args& a, const batch& b, u32 t) 
 template <class T>
 struct kv_rows {
   kv_rows(const attend_args& a, const batch& b, u32 sequence) noexcept
-      : memory(b.memory),
-        pages(b.sequences[sequence].pages),
+      : data(a.window_pages ? b.memory.window_data : b.memory.data),
+        page_bytes(a.window_pages ? b.memory.window_page_bytes : b.memory.page_bytes),
+        pages(a.window_pages ? b.sequences[sequence].window_pages : b.sequences[sequence].pages),
+        page_tokens(b.memory.page_tokens),
         n_head_kv(a.n_head_kv),
         key_bytes(kv_row_bytes(T::id, a.dim_k)),
         value_bytes(a.values_in_keys ? key_bytes : kv_row_bytes(T::id, a.dim_v)),
         keys(a.page_offset),
-        values(a.values_in_keys ? keys : keys + memory.page_tokens * n_head_kv * key_bytes) {}
+        values(a.values_in_keys ? keys : keys + u64{page_tokens} * n_head_kv * key_bytes) {}
 
   u8* key(u32 cell, u32 head) const noexcept { return page(cell) + keys + row(cell, head) * key_bytes; }
   u8* value(u32 cell, u32 head) const noexcept { return page(cell) + values + row(cell, head) * value_bytes; }
 
  private:
-  u8* page(u32 cell) const noexcept {
-    return memory.data + pages[cell / memory.page_tokens] * memory.page_bytes;
-  }
-  u64 row(u32 cell, u32 head) const noexcept { return u64{cell % memory.page_tokens} * n_head_kv + head; }
+  u8* page(u32 cell) const noexcept { return data + pages[cell / page_tokens] * page_bytes; }
+  u64 row(u32 cell, u32 head) const noexcept { return u64{cell % page_tokens} * n_head_kv + head; }
 
-  kv_memory memory;
+  u8* data;
+  u64 page_bytes;
   const u32* pages;
+  u32 page_tokens;
   u64 n_head_kv, key_bytes, value_bytes;
   u64 keys, values;  ///< bytes from a page's start to the rows
 };

@@ -27,9 +27,11 @@ class page_index {
  public:
   constexpr page_index() noexcept = default;
 
+  static constexpr u32 none = ~u32{0};
+
   /// Words of memory that the index needs.
   static constexpr u64 words(const page_config& c) noexcept {
-    return 2 * u64{c.n_pages} + 2 * u64{c.n_sequences} + u64{c.n_sequences} * c.pages_per_sequence();
+    return 2 * u64{c.n_pages} + 3 * u64{c.n_sequences} + u64{c.n_sequences} * c.pages_per_sequence();
   }
 
   /// Everything free. `memory`: words(config) entries that outlive the index.
@@ -43,9 +45,10 @@ class page_index {
     p.free_ = p.references_ + c.n_pages;
     p.length_ = p.free_ + c.n_pages;
     p.source_ = p.length_ + c.n_sequences;
-    p.tables_ = p.source_ + c.n_sequences;
+    p.first_ = p.source_ + c.n_sequences;
+    p.tables_ = p.first_ + c.n_sequences;
     for (u32 i = 0; i < c.n_pages; ++i) p.references_[i] = 0, p.free_[i] = c.n_pages - 1 - i;
-    for (u32 s = 0; s < c.n_sequences; ++s) p.length_[s] = p.source_[s] = 0;
+    for (u32 s = 0; s < c.n_sequences; ++s) p.length_[s] = p.source_[s] = p.first_[s] = 0;
     p.n_free_ = c.n_pages;
     return p;
   }
@@ -81,6 +84,17 @@ class page_index {
     return {};
   }
 
+  /// The first cell whose contents are still there.
+  constexpr u32 first(u32 sequence) const noexcept { return first_[sequence]; }
+  /// Forgets the cells before this one and gives their pages back. Precondition: the sequence has so many.
+  constexpr void drop_before(u32 sequence, u32 cell) noexcept {
+    for (u32 i = first_[sequence] / config_.page_tokens; i < cell / config_.page_tokens; ++i) {
+      drop(table(sequence)[i]);
+      table(sequence)[i] = none;
+    }
+    if (cell > first_[sequence]) first_[sequence] = cell;
+  }
+
   /// Makes the pages from cell `from` on the sequence's alone; copy(to, from) moves a page's contents. All or nothing.
   /// Errors: bad_sequence, context_full (no room for the copies; got: their number).
   template <class Copy>
@@ -88,10 +102,10 @@ class page_index {
     if (!valid(sequence)) return fail(errc::bad_sequence).got(sequence);
     const std::span<u32> pages(table(sequence), pages_of(length_[sequence]));
     u32 shared = 0;
-    for (usize i = from / config_.page_tokens; i < pages.size(); ++i) shared += references_[pages[i]] > 1;
+    for (usize i = from / config_.page_tokens; i < pages.size(); ++i) shared += is_shared(pages[i]);
     if (shared > n_free_) return fail(errc::context_full).got(shared);
     for (usize i = from / config_.page_tokens; i < pages.size(); ++i)
-      if (references_[pages[i]] > 1) copy_page(pages[i], copy);
+      if (is_shared(pages[i])) copy_page(pages[i], copy);
     return {};
   }
 
@@ -104,7 +118,7 @@ class page_index {
     if (!valid(sequence)) return fail(errc::bad_sequence).got(sequence);
     if (length > length_[sequence] || (length != 0 && length < source_[sequence]))
       return fail(errc::bad_argument, "length").got(length);
-    if (length == 0) source_[sequence] = 0;
+    if (length == 0) source_[sequence] = first_[sequence] = 0;
     for (u32 i = pages_of(length); i < pages_of(length_[sequence]); ++i) drop(table(sequence)[i]);
     length_[sequence] = length;
     return {};
@@ -115,9 +129,11 @@ class page_index {
   constexpr result<void> fork(u32 from, u32 to) noexcept {
     if (!valid(from)) return fail(errc::bad_sequence).got(from);
     if (!valid(to) || from == to || length_[to] != 0) return fail(errc::bad_sequence).got(to);
-    for (u32 i = 0; i < pages_of(length_[from]); ++i) ++references_[table(to)[i] = table(from)[i]];
+    for (u32 i = 0; i < pages_of(length_[from]); ++i)
+      if (const u32 page = table(to)[i] = table(from)[i]; page != none) ++references_[page];
     length_[to] = length_[from];
     source_[to] = source_[from];
+    first_[to] = first_[from];
     return {};
   }
 
@@ -128,8 +144,9 @@ class page_index {
   }
   constexpr bool must_copy(u32 sequence) const noexcept {
     const u32 length = length_[sequence];
-    return length % config_.page_tokens != 0 && references_[table(sequence)[pages_of(length) - 1]] > 1;
+    return length % config_.page_tokens != 0 && is_shared(table(sequence)[pages_of(length) - 1]);
   }
+  constexpr bool is_shared(u32 page) const noexcept { return page != none && references_[page] > 1; }
   constexpr u32 take() noexcept {
     const u32 page = free_[--n_free_];
     references_[page] = 1;
@@ -143,11 +160,12 @@ class page_index {
     page = fresh;
   }
   constexpr void drop(u32 page) noexcept {
-    if (--references_[page] == 0) free_[n_free_++] = page;
+    if (page != none && --references_[page] == 0) free_[n_free_++] = page;
   }
 
   page_config config_;
-  u32 *references_ = nullptr, *free_ = nullptr, *length_ = nullptr, *source_ = nullptr, *tables_ = nullptr;
+  u32 *references_ = nullptr, *free_ = nullptr, *length_ = nullptr, *source_ = nullptr, *first_ = nullptr;
+  u32* tables_ = nullptr;
   u32 n_free_ = 0;
 };
 

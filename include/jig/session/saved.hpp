@@ -20,10 +20,10 @@ struct saved_layout {
   u64 model = 0;                   ///< a number by which the caller knows the model
   u64 state_floats = 0;            ///< of the recurrent state
 
-  /// Bytes of keys and values of one token.
-  constexpr u64 token_bytes() const noexcept {
+  /// Bytes of keys and values of one token, in windowed layers that forget or in the others.
+  constexpr u64 token_bytes(bool in_windows) const noexcept {
     u64 bytes = 0;
-    for (const kv_part& p : parts) bytes += p.bytes;
+    for (const kv_part& p : parts) bytes += p.in_windows == in_windows ? p.bytes : 0;
     return bytes;
   }
 };
@@ -40,15 +40,18 @@ struct saved_header {
   u32 length = 0;          ///< tokens of the sequence
   u32 tokens = 0;          ///< ids that were saved with it: length, or 0
   u64 token_bytes = 0;     ///< keys and values of one token
+  u64 window_bytes = 0;    ///< and in windowed layers that forget
   u64 state_floats = 0;    ///< of the recurrent state
-  u64 source = 0;          ///< tokens of the sequence that are its source
+  u32 source = 0;          ///< tokens of the sequence that are its source
+  u32 first = 0;           ///< the first token of which those layers know
   u64 checksum = 0;        ///< of everything else
 
   constexpr u64 payload() const noexcept {
-    return u64{tokens} * sizeof(i32) + length * token_bytes + state_floats * sizeof(f32);
+    return u64{tokens} * sizeof(i32) + length * token_bytes + (length - first) * window_bytes +
+           state_floats * sizeof(f32);
   }
 };
-static_assert(sizeof(saved_header) == 64);
+static_assert(sizeof(saved_header) == 72);
 
 namespace detail {
 
@@ -71,13 +74,15 @@ inline u64 checksum(saved_header h, std::span<const u8> payload) noexcept {
 }
 
 /// The header that a sequence of this session and layout has.
-inline saved_header header_of(const session& s, const saved_layout& l, u32 length, u32 tokens) noexcept {
+inline saved_header header_of(const session& s, const saved_layout& l, u32 length, u32 first, u32 tokens) noexcept {
   saved_header h;
-  h.kv_type = s.memory().type;
+  h.kv_type = s.paged().memory().type;
   h.model = l.model;
   h.length = length;
+  h.first = first;
   h.tokens = tokens;
-  h.token_bytes = l.token_bytes();
+  h.token_bytes = l.token_bytes(false);
+  h.window_bytes = l.token_bytes(true);
   h.state_floats = l.state_floats;
   return h;
 }
@@ -86,15 +91,16 @@ inline saved_header header_of(const session& s, const saved_layout& l, u32 lengt
 template <class F>
 void each_saved_row(const session& s, const saved_layout& l, u32 sequence, F&& f) noexcept {
   for (const kv_part& part : l.parts)
-    for (u32 t = 0; t < s.length(sequence); ++t) f(s.row(sequence, part, t), static_cast<usize>(part.bytes));
+    for (u32 t = part.in_windows ? s.paged().first(sequence) : 0; t < s.length(sequence); ++t)
+      f(s.paged().row(sequence, part, t), static_cast<usize>(part.bytes));
 }
 
 }  // namespace detail
 
 /// Bytes that save() writes for a sequence. Precondition: the sequence exists.
 inline u64 saved_size(const session& s, const saved_layout& l, u32 sequence, bool with_tokens) noexcept {
-  const u32 length = s.length(sequence);
-  return sizeof(saved_header) + detail::header_of(s, l, length, with_tokens ? length : 0).payload();
+  const u32 length = s.length(sequence), first = s.paged().first(sequence);
+  return sizeof(saved_header) + detail::header_of(s, l, length, first, with_tokens ? length : 0).payload();
 }
 
 /// Writes a sequence into `out` (saved_size bytes). `tokens`: the ids of the sequence, to be found by whoever restores
@@ -104,8 +110,8 @@ inline result<void> save(const session& s, const saved_layout& l, u32 sequence, 
   if (sequence >= s.config().sequences) return fail(errc::bad_sequence).got(sequence);
   const u32 length = s.length(sequence);
   if (!tokens.empty() && tokens.size() != length) return fail(errc::bad_argument, "tokens").got(tokens.size());
-  saved_header h = detail::header_of(s, l, length, static_cast<u32>(tokens.size()));
-  h.source = s.view(sequence).source;
+  saved_header h = detail::header_of(s, l, length, s.paged().first(sequence), static_cast<u32>(tokens.size()));
+  h.source = s.paged().source(sequence);
   if (out.size() < sizeof h + h.payload()) return fail(errc::buffer_too_small, "saved sequence").got(out.size());
   u8* at = out.data() + sizeof h;
   const auto put = [&](const void* from, usize bytes) {
@@ -129,8 +135,9 @@ inline result<saved_header> read_saved(std::span<const u8> bytes) noexcept {
   if (h.magic != saved_header::mark) return fail(errc::bad_state, "not a saved sequence, or of another byte order");
   if (h.version != saved_header{}.version) return fail(errc::bad_state, "version").got(h.version);
   const u64 rest = bytes.size() - sizeof h;
-  const bool fits = h.length == 0 || h.token_bytes == 0 || h.length <= rest / h.token_bytes;
-  if (!fits || h.state_floats > rest || h.payload() != rest)
+  const auto fits = [rest](u64 n, u64 each) { return n == 0 || each == 0 || n <= rest / each; };
+  if (h.first > h.length) return fail(errc::bad_state, "first").got(h.first);
+  if (!fits(h.length, h.token_bytes) || !fits(h.length - h.first, h.window_bytes) || h.state_floats > rest || h.payload() != rest)
     return fail(errc::bad_state, "truncated").got(bytes.size());
   if (h.source > h.length) return fail(errc::bad_state, "source").got(h.source);
   if (h.tokens != 0 && h.tokens != h.length) return fail(errc::bad_state, "tokens").got(h.tokens);
@@ -143,13 +150,13 @@ inline result<saved_header> read_saved(std::span<const u8> bytes) noexcept {
 /// context_full (the session is too small; got: the saved length).
 inline result<u32> restore(session& s, const saved_layout& l, u32 sequence, std::span<const u8> bytes) noexcept {
   JIG_TRY(const saved_header h, read_saved(bytes));
-  const saved_header want = detail::header_of(s, l, h.length, h.tokens);
+  const saved_header want = detail::header_of(s, l, h.length, h.first, h.tokens);
   if (h.model != want.model) return fail(errc::bad_state, "of another model").got(h.model);
   if (h.kv_type != want.kv_type) return fail(errc::bad_state, "kv_type").got(h.kv_type);
-  if (h.token_bytes != want.token_bytes || h.state_floats != want.state_floats)
+  if (h.token_bytes != want.token_bytes || h.window_bytes != want.window_bytes || h.state_floats != want.state_floats)
     return fail(errc::bad_state, "sizes").got(h.token_bytes);
   if (sequence >= s.config().sequences || s.length(sequence) != 0) return fail(errc::bad_sequence).got(sequence);
-  JIG_CHECK(s.reserve(sequence, h.length));
+  JIG_CHECK(s.reserve(sequence, h.length, h.first, h.source));
   const u8* at = bytes.data() + sizeof h + u64{h.tokens} * sizeof(i32);
   detail::each_saved_row(s, l, sequence, [&](u8* row, usize n) {
     std::memcpy(row, at, n);
@@ -157,7 +164,6 @@ inline result<u32> restore(session& s, const saved_layout& l, u32 sequence, std:
   });
   const usize state_bytes = static_cast<usize>(h.state_floats * sizeof(f32));
   if (state_bytes != 0) std::memcpy(s.states().current(sequence), at, state_bytes);
-  s.set_source(sequence, static_cast<u32>(h.source));
   return h.length;
 }
 

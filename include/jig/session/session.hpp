@@ -16,7 +16,7 @@
 
 #include "jig/arch/blocks/shift.hpp"
 #include "jig/ops/planner.hpp"
-#include "jig/session/pages.hpp"
+#include "jig/session/paged_memory.hpp"
 #include "jig/session/states.hpp"
 
 namespace jig {
@@ -33,12 +33,22 @@ struct session_config {
   output_kind output = output_kind::logits;
   pooling pool = pooling::none;  ///< of states
   u32 kept_states = 0;           ///< recurrent states that a sequence can keep to return to, see session::keep_state
+  /// Tokens that windowed layers keep behind their window, so that a sequence can be truncated by as many; ~0: all.
+  u32 kept_window = ~u32{0};
 
   constexpr page_config pages() const noexcept {
     const u64 total = total_tokens ? total_tokens : u64{context} * sequences;
     const u64 pages = (total + page_tokens - 1) / page_tokens;
     // A page that two sequences share partly costs at most one page more for each.
     return {sequences, static_cast<u32>(pages + sequences - 1), page_tokens, context};
+  }
+  /// The pages of layers with this window, where sequences may become so long that it pays to forget; else none.
+  constexpr page_config window_pages(u32 window) const noexcept {
+    // Of one sequence: what a batch sees and what is kept behind it, and a page more at each end.
+    const u64 needed = (u64{window} + kept_window + batch) / page_tokens + 2, all = needed * sequences;
+    const u32 most = pages().n_pages;
+    if (window == 0 || needed >= context / page_tokens) return {sequences, 0, page_tokens, context};
+    return {sequences, all < most ? static_cast<u32>(all) : most, page_tokens, context};
   }
 };
 
@@ -48,7 +58,7 @@ struct session_plan {
   u64 kv_bytes = 0;          ///< keys and values of all pages
   u64 state_bytes = 0;       ///< recurrent states of all sequences
   u64 words = 0;             ///< u32 entries for page lists and batches
-  u64 page_bytes = 0;
+  paged_memory_plan paged;
   u64 state_floats = 0;  ///< of one state
 
   /// Keys, values and states together, in this order; aligned to 64.
@@ -68,11 +78,15 @@ constexpr session_plan plan_session(const Model& m, const session_config& c, u32
   b.n_tokens = c.batch, b.n_outputs = c.outputs;
   p.activation_bytes = plan_arena<K>(m, b, threads);
   if (one > p.activation_bytes) p.activation_bytes = one;
-  p.page_bytes = kv_bytes_per_token(m, c.kv_type) * c.page_tokens;
-  p.kv_bytes = p.page_bytes * c.pages().n_pages;
+  p.paged = {.pages = c.pages(), .windows = c.window_pages(window_of(m)), .window = window_of(m)};
+  const kv_memory memory{
+      .page_tokens = c.page_tokens, .type = c.kv_type, .window_page_bytes = p.paged.windows.n_pages};
+  p.paged.page_bytes = kv_bytes_per_token(m, memory, false) * c.page_tokens;
+  p.paged.window_page_bytes = kv_bytes_per_token(m, memory, true) * c.page_tokens;
+  p.kv_bytes = p.paged.bytes();
   p.state_floats = state_floats_in(m, m.hp().n_layer);
   p.state_bytes = state_store::floats(p.state_floats, c.sequences, c.kept_states) * sizeof(f32);
-  p.words = page_index::words(c.pages()) + 5 * u64{c.batch} + state_store::words(c.sequences, c.kept_states);
+  p.words = p.paged.words() + 5 * u64{c.batch} + state_store::words(c.sequences, c.kept_states);
   return p;
 }
 
@@ -99,72 +113,76 @@ class session {
     session s;
     s.config_ = c;
     s.activations_ = activations.first(static_cast<usize>(plan.activation_bytes));
-    s.memory_ = {memory.data(), plan.page_bytes, c.page_tokens, c.kv_type};
-    s.batch_words_ = words.data() + page_index::words(c.pages());
+    JIG_TRY(s.paged_, paged_memory::make(plan.paged, c.kv_type, memory.data(), words));
+    s.batch_words_ = words.data() + plan.paged.words();
     if (plan.state_bytes != 0) {
       f32* states = reinterpret_cast<f32*>(memory.data() + round_up(plan.kv_bytes, 64));
       s.states_ = {states, plan.state_floats, s.batch_words_ + 5 * usize{c.batch}, c.sequences, c.kept_states};
     }
     s.views_ = views.data();
-    JIG_TRY(s.pages_, page_index::make(c.pages(), words));
     return s;
   }
 
   const session_config& config() const noexcept { return config_; }
   /// Tokens that a sequence holds. Precondition: the sequence exists.
-  u32 length(u32 sequence) const noexcept { return pages_.length(sequence); }
+  u32 length(u32 sequence) const noexcept { return paged_.length(sequence); }
   /// Forgets the tokens from `length` on; a source is forgotten with all that follows it. Errors: bad_sequence,
   /// bad_argument (longer than the sequence, or inside its source), state_not_kept
   /// (got: the longest shorter length that can be returned to).
   result<void> truncate(u32 sequence, u32 length) noexcept {
-    const bool shorter = pages_.valid(sequence) && length < pages_.length(sequence);
+    const bool shorter = paged_.valid(sequence) && length < paged_.length(sequence);
     const u32 kept = shorter ? nearest_length(sequence, length) : length;
     if (kept != length) return fail(errc::state_not_kept, "length").got(kept);
     if (shorter) states_.restore(sequence, length);
-    return pages_.truncate(sequence, length);
+    return paged_.truncate(sequence, length);
   }
   /// The longest length up to `length` to which the sequence can be truncated: that itself, unless the model has
-  /// recurrent layers. Precondition: the sequence exists.
+  /// recurrent layers, or windowed ones that have forgotten what the next token would see. Precondition: the sequence
+  /// exists.
   u32 nearest_length(u32 sequence, u32 length) const noexcept {
-    if (states_.empty() || length >= pages_.length(sequence)) return length;
-    return states_.nearest(sequence, length);
+    if (length >= paged_.length(sequence)) return length;
+    const u32 kept = states_.empty() ? length : states_.nearest(sequence, length);
+    return paged_.continues(sequence, kept) ? kept : 0;
   }
   /// Keeps the recurrent state of the sequence as it is, so that truncate() can return to this length; the oldest one
   /// kept goes if there is no room. Does nothing for models without. Errors: bad_sequence, bad_argument (the session
   /// was configured to keep none).
   result<void> keep_state(u32 sequence) noexcept {
-    if (!pages_.valid(sequence)) return fail(errc::bad_sequence).got(sequence);
-    if (states_.empty() || states_.keep(sequence, pages_.length(sequence))) return {};
+    if (!paged_.valid(sequence)) return fail(errc::bad_sequence).got(sequence);
+    if (states_.empty() || states_.keep(sequence, paged_.length(sequence))) return {};
     return fail(errc::bad_argument, "kept_states").got(0);
   }
   /// Makes the empty sequence `to` a copy of `from` that shares its pages. Errors: bad_sequence (unknown, or `to` is
   /// not empty).
   result<void> fork(u32 from, u32 to) noexcept {
-    JIG_CHECK(pages_.fork(from, to));
+    JIG_CHECK(paged_.fork(from, to));
     states_.fork(from, to);
     return {};
   }
   /// Context shift: forgets `discard` tokens behind the first `keep` and moves what follows to their positions, so that
   /// there is room again. Keys keep what they were made of, the forgotten tokens included: an approximation
   /// (https://arxiv.org/abs/2309.17453). Errors: bad_sequence, bad_argument (more tokens than there are, or part of a
-  /// source), not_supported (see can_shift), context_full (shared pages that cannot be copied).
+  /// source), not_supported (see can_shift), state_not_kept (windowed layers have forgotten tokens, see kept_window; got:
+  /// how many), context_full (shared pages that cannot be copied).
   template <class K, class Model>
   result<void> shift(K& kernels, const Model& m, u32 sequence, u32 keep, u32 discard,
                      const parallel& threads = {}) noexcept {
     if constexpr (!can_shift<Model>) {
       return fail(errc::not_supported, "context shift");
     } else {
-      if (!pages_.valid(sequence)) return fail(errc::bad_sequence).got(sequence);
-      const u32 length = pages_.length(sequence);
-      if (keep < pages_.source(sequence) || keep > length || discard > length - keep)
+      if (!paged_.valid(sequence)) return fail(errc::bad_sequence).got(sequence);
+      const u32 length = paged_.length(sequence);
+      if (keep < paged_.source(sequence) || keep > length || discard > length - keep)
         return fail(errc::bad_argument, "keep, discard").got(u64{keep} + discard);
-      JIG_CHECK(pages_.own(sequence, keep, [this](u32 to, u32 from) { copy_page(to, from); }));
-      each_kv_part(m, memory_, [&](const kv_part& part) {
+      if (const u32 gone = paged_.first(sequence); gone != 0) return fail(errc::state_not_kept, "windows").got(gone);
+      JIG_CHECK(paged_.own(sequence, keep));
+      each_kv_part(m, paged_.memory(), [&](const kv_part& part) {
         for (u32 cell = keep; cell < length - discard; ++cell)
-          std::memcpy(row(sequence, part, cell), row(sequence, part, cell + discard), static_cast<usize>(part.bytes));
+          std::memcpy(paged_.row(sequence, part, cell), paged_.row(sequence, part, cell + discard),
+                      static_cast<usize>(part.bytes));
       });
-      JIG_CHECK(pages_.truncate(sequence, length - discard));
-      views_[sequence] = pages_.view(sequence);
+      JIG_CHECK(paged_.truncate(sequence, length - discard));
+      views_[sequence] = paged_.view(sequence);
       for (u32 at = keep; at < length - discard; at += config_.batch) {
         const batch b = cells(sequence, at, std::min(config_.batch, length - discard - at), discard);
         executor<K> x(kernels, activations_.data(), activations_.size(), threads);
@@ -174,24 +192,19 @@ class session {
       return {};
     }
   }
-  u32 free_pages() const noexcept { return pages_.free_pages(); }
+  u32 free_pages() const noexcept { return paged_.free_pages(); }
 
   /// Where a sequence's keys, values and states lie, for whoever moves them (session/saved.hpp). Precondition: the
   /// sequence exists.
-  const kv_memory& memory() const noexcept { return memory_; }
-  u8* row(u32 sequence, const kv_part& part, u32 cell) const noexcept {
-    const u32 page = pages_.view(sequence).pages[cell / memory_.page_tokens];
-    return memory_.data + page * memory_.page_bytes + part.offset + cell % memory_.page_tokens * part.bytes;
-  }
+  const paged_memory& paged() const noexcept { return paged_; }
   const state_store& states() const noexcept { return states_; }
-  sequence_view view(u32 sequence) const noexcept { return pages_.view(sequence); }
-  /// Makes room for n more tokens of a sequence, whose keys, values and states the caller writes. All or nothing.
-  /// Errors: bad_sequence, context_full.
-  result<void> reserve(u32 sequence, u32 n) noexcept {
-    return pages_.extend(sequence, n, [this](u32 to, u32 from) { copy_page(to, from); });
+  /// Makes an empty sequence one of n tokens, whose keys, values and states the caller writes; windowed layers get those
+  /// from `first` on. `source`: as many of them are its source. All or nothing. Errors: bad_sequence, context_full.
+  result<void> reserve(u32 sequence, u32 n, u32 first, u32 source) noexcept {
+    JIG_CHECK(paged_.extend_from(sequence, n, first));
+    paged_.set_source(sequence, source);
+    return {};
   }
-  /// Makes the first n tokens of a sequence its source. Precondition: it has them.
-  void set_source(u32 sequence, u32 n) noexcept { pages_.set_source(sequence, n); }
 
   /// For models of an encoder and a decoder: makes the tokens the sources of their sequences, which are empty and get
   /// all of their source at once. All or nothing. Errors: those of decode; bad_sequence (not empty), not_supported (a
@@ -203,7 +216,7 @@ class session {
       return fail(errc::not_supported, "a source");
     } else {
       for (const batch_item& i : items)
-        if (pages_.valid(i.sequence) && pages_.length(i.sequence) != 0) return fail(errc::bad_sequence).got(i.sequence);
+        if (paged_.valid(i.sequence) && paged_.length(i.sequence) != 0) return fail(errc::bad_sequence).got(i.sequence);
       JIG_TRY(batch b, append(items, m.hp().n_vocab));
       b.causal = false;
       executor<K> x(kernels, activations_.data(), activations_.size(), threads);
@@ -212,7 +225,7 @@ class session {
         undo(items);
         return fail(errc::out_of_memory, "activations").got(activations_.size());
       }
-      for (const batch_item& i : items) pages_.set_source(i.sequence, pages_.length(i.sequence));
+      for (const batch_item& i : items) paged_.set_source(i.sequence, paged_.length(i.sequence));
       return {};
     }
   }
@@ -233,7 +246,7 @@ class session {
     JIG_TRY(batch b, append(items, m.hp().n_vocab));
     if constexpr (reads_source<Model>)
       for (const batch_item& i : items)
-        if (pages_.source(i.sequence) == 0) {
+        if (paged_.source(i.sequence) == 0) {
           undo(items);
           return fail(errc::bad_argument, "no source").got(i.sequence);
         }
@@ -268,33 +281,34 @@ class session {
     for (const batch_item& i : items) {
       if (i.token < 0 || static_cast<u32>(i.token) >= n_vocab)
         return fail(errc::bad_token).got(static_cast<u64>(static_cast<i64>(i.token)));
-      if (!pages_.valid(i.sequence)) return fail(errc::bad_sequence).got(i.sequence);
+      if (!paged_.valid(i.sequence)) return fail(errc::bad_sequence).got(i.sequence);
       b.n_outputs += i.output;
     }
     if (b.n_outputs > config_.outputs) return fail(errc::bad_argument, "outputs").got(b.n_outputs);
     b.n_tokens = static_cast<u32>(items.size());
 
+    for (const batch_item& i : items) paged_.forget(i.sequence, config_.kept_window);
     const u32 n = config_.batch;
     u32* word = batch_words_;
     i32* tokens = reinterpret_cast<i32*>(word);
     u32 *position = word + n, *cell = word + 2 * n, *sequence = word + 3 * n, *outputs = word + 4 * n;
     u32 output = 0;
     for (u32 i = 0; i < b.n_tokens; ++i) {
-      const u32 s = items[i].sequence, at = pages_.length(s);
-      if (const auto grown = pages_.extend(s, 1, [this](u32 to, u32 from) { copy_page(to, from); }); !grown) {
+      const u32 s = items[i].sequence, at = paged_.length(s);
+      if (const auto grown = paged_.extend(s, 1); !grown) {
         undo(items.first(i));
         return grown.error();
       }
       tokens[i] = items[i].token;
-      position[i] = at - pages_.source(s);
+      position[i] = at - paged_.source(s);
       cell[i] = at;
       sequence[i] = s;
       if (items[i].output) outputs[output++] = i;
     }
-    for (u32 s = 0; s < config_.sequences; ++s) views_[s] = pages_.view(s);
+    for (u32 s = 0; s < config_.sequences; ++s) views_[s] = paged_.view(s);
     b.tokens = tokens, b.position = position, b.cell = cell, b.sequence = sequence, b.output_rows = outputs;
     b.sequences = views_;
-    b.memory = memory_;
+    b.memory = paged_.memory();
     b.context = config_.context;
     b.output = config_.output, b.pool = config_.pool;
     return b;
@@ -309,26 +323,20 @@ class session {
     b.n_tokens = n;
     b.position = positions, b.cell = cell, b.sequence = sequences;
     b.sequences = views_;
-    b.memory = memory_;
+    b.memory = paged_.memory();
     b.context = config_.context;
     return b;
   }
 
   void undo(std::span<const batch_item> items) noexcept {
-    for (const batch_item& i : items) static_cast<void>(pages_.truncate(i.sequence, pages_.length(i.sequence) - 1));
-  }
-
-  void copy_page(u32 to, u32 from) noexcept {
-    std::memcpy(memory_.data + to * memory_.page_bytes, memory_.data + from * memory_.page_bytes,
-                static_cast<usize>(memory_.page_bytes));
+    for (const batch_item& i : items) static_cast<void>(paged_.truncate(i.sequence, paged_.length(i.sequence) - 1));
   }
 
   session_config config_;
   std::span<u8> activations_;
-  kv_memory memory_;
   u32* batch_words_ = nullptr;
   sequence_view* views_ = nullptr;
-  page_index pages_;
+  paged_memory paged_;
   state_store states_;
 };
 

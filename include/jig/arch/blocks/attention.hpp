@@ -90,6 +90,7 @@ constexpr attend_args make_attend_args(const decoder_spec& spec, const M& m, con
   attend_args a{.n_head = hp.n_head[il], .n_head_kv = hp.n_head_kv[il], .dim_k = hp.head_k(il), .dim_v = hp.head_v(il)};
   a.values_in_keys = hp.values_in_keys;
   a.page_offset = kv_page_offset(m, b.memory, il);
+  a.window_pages = in_window_pages(m, b.memory, il);
   a.scale = hp.attn_scale != 0.0f ? hp.attn_scale : inverse_sqrt(hp.dim_k);
   a.softcap = hp.attn_softcap;
   a.window = spec.windowed && spec.windowed(hp, il) ? hp.window : 0;

@@ -83,7 +83,7 @@ constexpr value shared_kv_attention(X& x, const decoder_spec& spec, const M& m, 
                                     const rope_tables& tables) {
   const hparams& hp = m.hp();
   const bool windowed = spec.windowed(hp, il);
-  const value& table = windowed && tables.windowed.cols() ? tables.windowed : tables.all;
+  const value& table = table_of(tables, spec, hp, il);
   attend_args args = make_attend_args(spec, m, b, il);
   const value q = x.matmul(n, m.get(t::attn_q, il));
   norm_heads(x, spec, hp, q, m.get(t::attn_q_norm, il));

@@ -41,6 +41,8 @@ struct decoder_spec {
   bool logit_scale_divides = false;
   bool scores_average = false;                     ///< scores are made of the average of all tokens, else of one's
   activation score_activation = activation::tanh;  ///< between the matrices of a classification head
+
+  constexpr bool has_windows() const noexcept { return windowed != nullptr; }
 };
 
 /// Windowed layers: all but every Period-th (the last of each period, or the first). The file's own period or its
