@@ -10,5 +10,5 @@ using firmware_isa = jig::isa::scalar;
 using firmware_isa = jig::isa::native;
 #endif
 
-template <class Quants>
-using firmware_kernels = jig::cpu::kernels<firmware_isa, Quants>;
+template <class Quants, class Kv = jig::kv_types>
+using firmware_kernels = jig::cpu::kernels<firmware_isa, Quants, Kv>;

@@ -21,11 +21,12 @@ using namespace jig;
 namespace {
 
 using model = static_model<story_model::architecture, story_model>;
-using kernels = firmware_kernels<story_model::quants>;
+using kernels = firmware_kernels<story_model::quants, type_list<type_with_id<JIG_KV_TYPE, kv_types>>>;
 
 constexpr session_config config{
     .context = 256, .batch = 8, .page_tokens = 256, .kv_type = JIG_KV_TYPE};  // one page: nobody shares it
 constexpr session_plan need = plan_session<kernels>(model{}, config);
+using device_session = basic_session<need.paged.window_page_bytes != 0>;
 static_assert(need.paged.page_bytes != 0 && need.activation_bytes < 1u << 24);
 
 constexpr u32 max_line = 512;  // bytes of the command line, so of the prompt
@@ -105,9 +106,9 @@ class storyteller {
  public:
   explicit storyteller(const options& o) : options_(o), warmth_{o.temp}, draw_(o.seed) {}
 
-  /// Prints the story, then its ids and the cost. Errors: those of tokenize, session::make and session::decode.
+  /// Prints the story, then its ids and the cost. Errors: those of tokenize, device_session::make and decode.
   result<void> tell() {
-    JIG_TRY(session_, session::make(config, need, activations, key_value_memory, session_words, sequence_views));
+    JIG_TRY(session_, device_session::make(config, need, activations, key_value_memory, session_words, sequence_views));
     JIG_TRY(const usize n_prompt,
             tokenize(story_model::vocabulary, options_.prompt, {}, token_ids, tokenizer_scratch));
     print(options_.prompt);
@@ -179,7 +180,7 @@ class storyteller {
   sample::temperature warmth_;
   sample::dist<sample::pcg32> draw_;
   kernels kernels_;
-  session session_;
+  device_session session_;
 };
 
 }  // namespace

@@ -52,7 +52,7 @@ constexpr u32 window_of(const M& m) noexcept {
 template <class M>
 constexpr bool in_window_pages(const M& m, const kv_memory& memory, u32 il) noexcept {
   if constexpr (!M::architecture::spec.has_windows()) return false;
-  else return memory.window_page_bytes != 0 && M::architecture::spec.windowed(m.hp(), il);
+  else return memory.windows_apart && M::architecture::spec.windowed(m.hp(), il);
 }
 
 /// The model's architecture has layers with an indexer.

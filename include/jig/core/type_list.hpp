@@ -35,6 +35,19 @@ struct pick_of<I, type_list<Ts...>> : pick<I, Ts...> {};
 template <usize I, class List>
 using type_at = typename detail::pick_of<I, typename List::list>::type;
 
+namespace detail {
+template <u32 Id, usize I, class List>
+constexpr usize index_of_id() noexcept {
+  static_assert(I < List::list::size, "no type of the list has this id");
+  if constexpr (type_at<I, List>::id == Id) return I;
+  else return index_of_id<Id, I + 1, List>();
+}
+}  // namespace detail
+
+/// The first type of a list whose id is this.
+template <u32 Id, class List>
+using type_with_id = type_at<detail::index_of_id<Id, 0, List>(), List>;
+
 /// A type as a value, to pass it to a generic lambda.
 template <class T>
 struct type_tag {

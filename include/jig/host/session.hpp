@@ -168,7 +168,7 @@ result<text_session<Model>> text_session<Model>::make(const loaded<Model>& m, co
   JIG_TRY(s.index_, aligned_bytes::make(s.memory_.index_bytes, "page index"));
   JIG_TRY(s.candidates_, aligned_bytes::make(s.memory_.candidate_bytes, "sampler candidates"));
   const std::span<sequence_view> views(reinterpret_cast<sequence_view*>(s.index_.bytes().data()),
-                                       s.memory_.config.sequences);
+                                       static_cast<usize>(plan.views));
   const std::span<u32> words(reinterpret_cast<u32*>(views.data() + views.size()), static_cast<usize>(plan.words));
   JIG_TRY(s.core_, session::make(s.memory_.config, plan, s.activations_.bytes(), s.cache_.bytes(), words, views));
   return s;

@@ -74,7 +74,7 @@ result<session_memory> plan_session_memory(const Bound& m, const session_options
   if (p.plan.activation_bytes >> 62 != 0 || p.plan.paged.page_bytes > (~u64{0} >> 3) / pages ||
       p.plan.state_floats > (~u64{0} >> 4) / states)
     return fail(errc::out_of_memory, "session").got(pages);
-  p.index_bytes = p.plan.words * sizeof(u32) + sizeof(sequence_view) * (u64{p.config.sequences} + 1);
+  p.index_bytes = p.plan.words * sizeof(u32) + sizeof(sequence_view) * (p.plan.views + 1);
   p.candidate_bytes = u64{m.hp().n_vocab} * sizeof(sample::candidate);
   p.logit_bytes = u64{p.config.outputs} * m.hp().n_vocab * sizeof(f32);
   return p;

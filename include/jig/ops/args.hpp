@@ -75,7 +75,7 @@ struct attend_args {
   u32 dim_k = 0, dim_v = 0;  ///< head sizes of keys (and queries) and values
   bool values_in_keys = false;  ///< a value is the first dim_v numbers of its key; the memory holds keys only
   u64 page_offset = 0;       ///< bytes from a page's start to this layer's keys
-  bool window_pages = false;  ///< of kv_memory::window_data
+  bool window_pages = false;  ///< the layer lies in the pages of batch::windows
   f32 scale = 1.0f;          ///< of the scores, usually 1/sqrt(dim_k)
   f32 softcap = 0.0f;        ///< scores become cap * tanh(score / cap); 0 = off
   u32 window = 0;            ///< a token sees itself and the window - 1 before it; 0 = all

@@ -9,8 +9,7 @@
 
 namespace jig {
 
-/// Where keys and values lie. Page p starts at `data + p * page_bytes`. Layers that see only the last tokens may have
-/// pages of their own, which sequences give back when nobody sees them any more.
+/// Where keys and values lie. Page p starts at `data + p * page_bytes`.
 /// Inside a page, layer after layer: [page_tokens][n_head_kv] key rows, then as many value rows, then [page_tokens]
 /// rows of index keys if the layer has an indexer; every row is a whole number of blocks of `type`, the last one padded
 /// with zeros.
@@ -19,8 +18,7 @@ struct kv_memory {
   u64 page_bytes = 0;
   u32 page_tokens = 0;
   u32 type = 0;  ///< GGUF type id of the elements
-  u8* window_data = nullptr;
-  u64 window_page_bytes = 0;  ///< 0: all layers lie in one kind of page
+  bool windows_apart = false;  ///< windowed layers lie in pages of their own, see batch::windows
 };
 
 /// Where recurrent states lie: `stride` floats for each sequence, layer after layer.
@@ -35,7 +33,6 @@ struct sequence_view {
   const u32* pages = nullptr;  ///< page numbers in order
   u32 length = 0;              ///< cells in use, the batch's own tokens included
   u32 source = 0;              ///< so many first cells are the source, which a decoder reads by cross attention
-  const u32* window_pages = nullptr;  ///< those of windowed layers, if they have their own; the first may be gone
 };
 
 /// What a forward pass gives for the tokens that are wanted: logits, or hidden states.
@@ -62,6 +59,8 @@ struct batch {
   const sequence_view* sequences = nullptr;
   kv_memory memory = {};
   state_memory states = {};
+  /// The same batch with the memory and pages of windowed layers, whose first pages may be gone; null: they have none.
+  const batch* windows = nullptr;
   u32 context = 0;     ///< tokens that a sequence may have in this session
   bool causal = true;  ///< otherwise every token sees its whole sequence
   output_kind output = output_kind::logits;

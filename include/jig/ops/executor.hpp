@@ -204,13 +204,13 @@ class executor {
 
   /// Stores keys and values of the batch's tokens for later.
   JIG_NOINLINE constexpr void store(const mat& k, const mat& v, const attend_args& args, const batch& b) {
-    if (ok_) k_.store_kv(threads_, args, b, k, v);
+    if (ok_) k_.store_kv(threads_, args, pages_of(args, b), k, v);
   }
 
   /// The stored keys of the batch's tokens: [tokens, n_head_kv * dim_k].
   JIG_NOINLINE constexpr value load_keys(const attend_args& args, const batch& b) {
     value out = make(b.n_tokens, args.n_head_kv * args.dim_k);
-    if (ok_) k_.load_keys(threads_, args, b, out);
+    if (ok_) k_.load_keys(threads_, args, pages_of(args, b), out);
     return out;
   }
 
@@ -226,7 +226,7 @@ class executor {
   JIG_NOINLINE constexpr value attend_again(const mat& q, const attend_args& args, const batch& b) {
     value out = make(b.n_tokens, args.n_head * args.dim_v);
     buffer scratch = take(K::attend_scratch_bytes(args, threads_.threads));
-    if (ok_) k_.attend(threads_, args, b, q, scratch.data(), out);
+    if (ok_) k_.attend(threads_, args, pages_of(args, b), q, scratch.data(), out);
     return out;
   }
 
@@ -247,7 +247,7 @@ class executor {
   JIG_NOINLINE constexpr value attend_chosen(const mat& q, const mat& k, const mat& v, const attend_args& args,
                                              const cell_choice& chosen, const batch& b) {
     if (!chosen) return attend(q, k, v, args, b);
-    if (ok_) k_.store_kv(threads_, args, b, k, v);
+    if (ok_) k_.store_kv(threads_, args, pages_of(args, b), k, v);
     value out = make(b.n_tokens, args.n_head * args.dim_v);
     buffer scratch = take(K::attend_scratch_bytes(args, threads_.threads));
     if (ok_) k_.attend_chosen(threads_, args, b, q, chosen, scratch.data(), out);
@@ -419,6 +419,9 @@ class executor {
   }
 
  private:
+  static constexpr const batch& pages_of(const attend_args& args, const batch& b) noexcept {
+    return args.window_pages ? *b.windows : b;
+  }
   JIG_NOINLINE constexpr buffer take(u64 bytes) {
     const u64 offset = map_.take(bytes);
     if (offset == arena_map::none) {

@@ -56,27 +56,25 @@ constexpr cell_range visible_cells(const attend_args& a, const batch& b, u32 t) 
 template <class T>
 struct kv_rows {
   kv_rows(const attend_args& a, const batch& b, u32 sequence) noexcept
-      : data(a.window_pages ? b.memory.window_data : b.memory.data),
-        page_bytes(a.window_pages ? b.memory.window_page_bytes : b.memory.page_bytes),
-        pages(a.window_pages ? b.sequences[sequence].window_pages : b.sequences[sequence].pages),
-        page_tokens(b.memory.page_tokens),
+      : memory(b.memory),
+        pages(b.sequences[sequence].pages),
         n_head_kv(a.n_head_kv),
         key_bytes(kv_row_bytes(T::id, a.dim_k)),
         value_bytes(a.values_in_keys ? key_bytes : kv_row_bytes(T::id, a.dim_v)),
         keys(a.page_offset),
-        values(a.values_in_keys ? keys : keys + u64{page_tokens} * n_head_kv * key_bytes) {}
+        values(a.values_in_keys ? keys : keys + memory.page_tokens * n_head_kv * key_bytes) {}
 
   u8* key(u32 cell, u32 head) const noexcept { return page(cell) + keys + row(cell, head) * key_bytes; }
   u8* value(u32 cell, u32 head) const noexcept { return page(cell) + values + row(cell, head) * value_bytes; }
 
  private:
-  u8* page(u32 cell) const noexcept { return data + pages[cell / page_tokens] * page_bytes; }
-  u64 row(u32 cell, u32 head) const noexcept { return u64{cell % page_tokens} * n_head_kv + head; }
+  u8* page(u32 cell) const noexcept {
+    return memory.data + pages[cell / memory.page_tokens] * memory.page_bytes;
+  }
+  u64 row(u32 cell, u32 head) const noexcept { return u64{cell % memory.page_tokens} * n_head_kv + head; }
 
-  u8* data;
-  u64 page_bytes;
+  kv_memory memory;
   const u32* pages;
-  u32 page_tokens;
   u64 n_head_kv, key_bytes, value_bytes;
   u64 keys, values;  ///< bytes from a page's start to the rows
 };
@@ -93,8 +91,9 @@ void encode_padded(const f32* x, u32 n, u8* bytes) noexcept {
 }
 
 /// The keys in the cells of the batch's tokens: out [tokens, n_head_kv * dim_k].
-inline void load_keys(const attend_args& a, const batch& b, const mat& out) noexcept {
-  visit_id(kv_types{}, b.memory.type, [&]<class T>(type_tag<T>) {
+template <class Kv>
+void load_keys(const attend_args& a, const batch& b, const mat& out) noexcept {
+  visit_id(Kv{}, b.memory.type, [&]<class T>(type_tag<T>) {
     for (u32 t = 0; t < b.n_tokens; ++t) {
       const kv_rows<T> rows(a, b, b.sequence[t]);
       for (u32 h = 0; h < a.n_head_kv; ++h) {

@@ -263,7 +263,7 @@ struct reference_kernels {
 
   /// out[r] = the mean of the rows t of x with group[t] == group[rows[r]].
   void load_keys(const parallel&, const attend_args& a, const batch& b, const mat& out) const {
-    jig::load_keys(a, b, out);
+    jig::load_keys<kv_types>(a, b, out);
   }
   void spread_biases(const parallel&, const weight& w, bool causal, const mat& out) const {
     jig::spread_biases(w, causal, out);

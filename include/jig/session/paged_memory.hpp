@@ -35,6 +35,8 @@ struct page_copy {
   }
 };
 
+/// Windows: whether there can be pages of windowed layers. Firmware whose model has none carries no code for them.
+template <bool Windows>
 class paged_memory {
  public:
   paged_memory() noexcept = default;
@@ -45,15 +47,18 @@ class paged_memory {
     paged_memory m;
     m.memory_ = {data, p.page_bytes, p.pages.page_tokens, kv_type};
     JIG_TRY(m.pages_, page_index::make(p.pages, words));
-    if (p.window_page_bytes == 0) return m;
-    m.memory_.window_data = data + p.window_offset();
-    m.memory_.window_page_bytes = p.window_page_bytes;
+    if (!Windows || p.window_page_bytes == 0) return m;
+    m.memory_.windows_apart = true;
+    m.window_memory_ = {data + p.window_offset(), p.window_page_bytes, p.windows.page_tokens, kv_type, true};
     m.window_ = p.window;
     JIG_TRY(m.windows_, page_index::make(p.windows, words.subspan(static_cast<usize>(page_index::words(p.pages)))));
     return m;
   }
 
   const kv_memory& memory() const noexcept { return memory_; }
+  const kv_memory& window_memory() const noexcept { return window_memory_; }
+  /// Whether windowed layers have pages of their own.
+  bool forgets() const noexcept { return Windows && memory_.windows_apart; }
   bool valid(u32 sequence) const noexcept { return pages_.valid(sequence); }
   u32 free_pages() const noexcept { return pages_.free_pages(); }
   u32 length(u32 sequence) const noexcept { return pages_.length(sequence); }
@@ -66,18 +71,13 @@ class paged_memory {
     const u32 gone = first(sequence);
     return gone == 0 || length == 0 || length + 1 >= gone + window_;
   }
-  sequence_view view(u32 sequence) const noexcept {
-    sequence_view v = pages_.view(sequence);
-    if (forgets()) v.window_pages = windows_.view(sequence).pages;
-    return v;
-  }
+  sequence_view view(u32 sequence) const noexcept { return pages_.view(sequence); }
+  sequence_view window_view(u32 sequence) const noexcept { return windows_.view(sequence); }
   /// What a cell holds of one layer's keys or values. Precondition: it is still there.
   u8* row(u32 sequence, const kv_part& part, u32 cell) const noexcept {
+    const kv_memory& m = part.in_windows ? window_memory_ : memory_;
     const u32* pages = (part.in_windows ? windows_ : pages_).view(sequence).pages;
-    u8* data = part.in_windows ? memory_.window_data : memory_.data;
-    const u64 bytes = part.in_windows ? memory_.window_page_bytes : memory_.page_bytes;
-    return data + pages[cell / memory_.page_tokens] * bytes + part.offset +
-           cell % memory_.page_tokens * part.bytes;
+    return m.data + pages[cell / m.page_tokens] * m.page_bytes + part.offset + cell % m.page_tokens * part.bytes;
   }
 
   /// Room for n more tokens. All or nothing. Errors: bad_sequence, context_full.
@@ -125,11 +125,10 @@ class paged_memory {
   }
 
  private:
-  bool forgets() const noexcept { return memory_.window_page_bytes != 0; }
   page_copy copies() const noexcept { return {memory_.data, memory_.page_bytes}; }
-  page_copy window_copies() const noexcept { return {memory_.window_data, memory_.window_page_bytes}; }
+  page_copy window_copies() const noexcept { return {window_memory_.data, window_memory_.page_bytes}; }
 
-  kv_memory memory_;
+  kv_memory memory_, window_memory_;
   page_index pages_, windows_;
   u32 window_ = 0;
 };

@@ -74,7 +74,8 @@ inline u64 checksum(saved_header h, std::span<const u8> payload) noexcept {
 }
 
 /// The header that a sequence of this session and layout has.
-inline saved_header header_of(const session& s, const saved_layout& l, u32 length, u32 first, u32 tokens) noexcept {
+template <bool W>
+saved_header header_of(const basic_session<W>& s, const saved_layout& l, u32 length, u32 first, u32 tokens) noexcept {
   saved_header h;
   h.kv_type = s.paged().memory().type;
   h.model = l.model;
@@ -88,8 +89,8 @@ inline saved_header header_of(const session& s, const saved_layout& l, u32 lengt
 }
 
 /// Calls f(row, bytes) for all rows of keys and values that a sequence has, in the order in which they are saved.
-template <class F>
-void each_saved_row(const session& s, const saved_layout& l, u32 sequence, F&& f) noexcept {
+template <bool W, class F>
+void each_saved_row(const basic_session<W>& s, const saved_layout& l, u32 sequence, F&& f) noexcept {
   for (const kv_part& part : l.parts)
     for (u32 t = part.in_windows ? s.paged().first(sequence) : 0; t < s.length(sequence); ++t)
       f(s.paged().row(sequence, part, t), static_cast<usize>(part.bytes));
@@ -98,14 +99,16 @@ void each_saved_row(const session& s, const saved_layout& l, u32 sequence, F&& f
 }  // namespace detail
 
 /// Bytes that save() writes for a sequence. Precondition: the sequence exists.
-inline u64 saved_size(const session& s, const saved_layout& l, u32 sequence, bool with_tokens) noexcept {
+template <bool W>
+u64 saved_size(const basic_session<W>& s, const saved_layout& l, u32 sequence, bool with_tokens) noexcept {
   const u32 length = s.length(sequence), first = s.paged().first(sequence);
   return sizeof(saved_header) + detail::header_of(s, l, length, first, with_tokens ? length : 0).payload();
 }
 
 /// Writes a sequence into `out` (saved_size bytes). `tokens`: the ids of the sequence, to be found by whoever restores
 /// it, or none. Errors: bad_sequence, bad_argument (tokens of another length), buffer_too_small.
-inline result<void> save(const session& s, const saved_layout& l, u32 sequence, std::span<const i32> tokens,
+template <bool W>
+result<void> save(const basic_session<W>& s, const saved_layout& l, u32 sequence, std::span<const i32> tokens,
                          std::span<u8> out) noexcept {
   if (sequence >= s.config().sequences) return fail(errc::bad_sequence).got(sequence);
   const u32 length = s.length(sequence);
@@ -148,7 +151,8 @@ inline result<saved_header> read_saved(std::span<const u8> bytes) noexcept {
 /// Makes the empty sequence what was saved; its length. On any error the session stays as it was.
 /// Errors: bad_state as above, or because of the model, kv_type or sizes; bad_sequence (unknown, or not empty);
 /// context_full (the session is too small; got: the saved length).
-inline result<u32> restore(session& s, const saved_layout& l, u32 sequence, std::span<const u8> bytes) noexcept {
+template <bool W>
+result<u32> restore(basic_session<W>& s, const saved_layout& l, u32 sequence, std::span<const u8> bytes) noexcept {
   JIG_TRY(const saved_header h, read_saved(bytes));
   const saved_header want = detail::header_of(s, l, h.length, h.first, h.tokens);
   if (h.model != want.model) return fail(errc::bad_state, "of another model").got(h.model);

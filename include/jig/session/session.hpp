@@ -58,6 +58,7 @@ struct session_plan {
   u64 kv_bytes = 0;          ///< keys and values of all pages
   u64 state_bytes = 0;       ///< recurrent states of all sequences
   u64 words = 0;             ///< u32 entries for page lists and batches
+  u64 views = 0;             ///< sequence_view entries
   paged_memory_plan paged;
   u64 state_floats = 0;  ///< of one state
 
@@ -80,12 +81,13 @@ constexpr session_plan plan_session(const Model& m, const session_config& c, u32
   if (one > p.activation_bytes) p.activation_bytes = one;
   p.paged = {.pages = c.pages(), .windows = c.window_pages(window_of(m)), .window = window_of(m)};
   const kv_memory memory{
-      .page_tokens = c.page_tokens, .type = c.kv_type, .window_page_bytes = p.paged.windows.n_pages};
+      .page_tokens = c.page_tokens, .type = c.kv_type, .windows_apart = p.paged.windows.n_pages != 0};
   p.paged.page_bytes = kv_bytes_per_token(m, memory, false) * c.page_tokens;
   p.paged.window_page_bytes = kv_bytes_per_token(m, memory, true) * c.page_tokens;
   p.kv_bytes = p.paged.bytes();
   p.state_floats = state_floats_in(m, m.hp().n_layer);
   p.state_bytes = state_store::floats(p.state_floats, c.sequences, c.kept_states) * sizeof(f32);
+  p.views = u64{c.sequences} * (p.paged.window_page_bytes != 0 ? 2 : 1);
   p.words = p.paged.words() + 5 * u64{c.batch} + state_store::words(c.sequences, c.kept_states);
   return p;
 }
@@ -97,23 +99,25 @@ struct batch_item {
   bool output = false;  ///< whether its logits or state are wanted
 };
 
-class session {
+/// The session of any model; Windows false: of models without windowed layers.
+template <bool Windows>
+class basic_session {
  public:
-  session() noexcept = default;
+  basic_session() noexcept = default;
 
   /// `activations` and `memory` aligned to 64 bytes, all of the planned sizes; they must outlive the session.
   /// Errors: bad_argument, buffer_too_small.
-  static result<session> make(const session_config& c, const session_plan& plan, std::span<u8> activations,
+  static result<basic_session> make(const session_config& c, const session_plan& plan, std::span<u8> activations,
                               std::span<u8> memory, std::span<u32> words, std::span<sequence_view> views) noexcept {
     if (c.batch == 0 || c.outputs == 0) return fail(errc::bad_argument, "session_config").got(0);
     if (kv_row_bytes(c.kv_type, 1) == 0) return fail(errc::bad_argument, "kv_type").got(c.kv_type);
     if (activations.size() < plan.activation_bytes || memory.size() < plan.memory_bytes() ||
-        words.size() < plan.words || views.size() < c.sequences)
+        words.size() < plan.words || views.size() < plan.views)
       return fail(errc::buffer_too_small, "session");
-    session s;
+    basic_session s;
     s.config_ = c;
     s.activations_ = activations.first(static_cast<usize>(plan.activation_bytes));
-    JIG_TRY(s.paged_, paged_memory::make(plan.paged, c.kv_type, memory.data(), words));
+    JIG_TRY(s.paged_, paged_memory<Windows>::make(plan.paged, c.kv_type, memory.data(), words));
     s.batch_words_ = words.data() + plan.paged.words();
     if (plan.state_bytes != 0) {
       f32* states = reinterpret_cast<f32*>(memory.data() + round_up(plan.kv_bytes, 64));
@@ -182,7 +186,6 @@ class session {
                       static_cast<usize>(part.bytes));
       });
       JIG_CHECK(paged_.truncate(sequence, length - discard));
-      views_[sequence] = paged_.view(sequence);
       for (u32 at = keep; at < length - discard; at += config_.batch) {
         const batch b = cells(sequence, at, std::min(config_.batch, length - discard - at), discard);
         executor<K> x(kernels, activations_.data(), activations_.size(), threads);
@@ -196,7 +199,7 @@ class session {
 
   /// Where a sequence's keys, values and states lie, for whoever moves them (session/saved.hpp). Precondition: the
   /// sequence exists.
-  const paged_memory& paged() const noexcept { return paged_; }
+  const paged_memory<Windows>& paged() const noexcept { return paged_; }
   const state_store& states() const noexcept { return states_; }
   /// Makes an empty sequence one of n tokens, whose keys, values and states the caller writes; windowed layers get those
   /// from `first` on. `source`: as many of them are its source. All or nothing. Errors: bad_sequence, context_full.
@@ -217,6 +220,7 @@ class session {
     } else {
       for (const batch_item& i : items)
         if (paged_.valid(i.sequence) && paged_.length(i.sequence) != 0) return fail(errc::bad_sequence).got(i.sequence);
+      JIG_CHECK(check_type<K>());
       JIG_TRY(batch b, append(items, m.hp().n_vocab));
       b.causal = false;
       executor<K> x(kernels, activations_.data(), activations_.size(), threads);
@@ -232,9 +236,9 @@ class session {
 
   /// Appends the tokens to their sequences and computes: logits [wanted outputs, n_vocab], or states [wanted outputs,
   /// n_embd], or scores [wanted outputs, n_labels], as configured; valid until the next call.
-  /// All or nothing. Errors: bad_argument (more items or outputs than configured, no source), bad_token, bad_sequence,
-  /// context_full, not_supported (logits of an encoder, scores without a head), out_of_memory (memory smaller than
-  /// planned; sequences with recurrent state are emptied then).
+  /// All or nothing. Errors: bad_argument (more items or outputs than configured, no source, a kv_type that the kernels
+  /// do not have), bad_token, bad_sequence, context_full, not_supported (logits of an encoder, scores without a head),
+  /// out_of_memory (memory smaller than planned; sequences with recurrent state are emptied then).
   template <class K, class Model>
   result<mat> decode(K& kernels, const Model& m, std::span<const batch_item> items,
                      const parallel& threads = {}) noexcept {
@@ -243,6 +247,7 @@ class session {
     if constexpr (!requires { Model::fixed_extents; })
       if (config_.pool == pooling::rank && !m.get(t::cls) && !m.get(t::cls_output))
         return fail(errc::not_supported, "scores");
+    JIG_CHECK(check_type<K>());
     JIG_TRY(batch b, append(items, m.hp().n_vocab));
     if constexpr (reads_source<Model>)
       for (const batch_item& i : items)
@@ -274,6 +279,15 @@ class session {
   }
 
  private:
+  /// Whether the kernels have the memory's element type; sets without a list of types have all.
+  template <class K>
+  result<void> check_type() const noexcept {
+    if constexpr (requires { typename K::memory_types; })
+      if (!visit_id(typename K::memory_types{}, config_.kv_type, [](auto) {}))
+        return fail(errc::bad_argument, "kv_type").got(config_.kv_type);
+    return {};
+  }
+
   /// Checks the items, makes room in their sequences, and fills the batch's arrays.
   result<batch> append(std::span<const batch_item> items, u32 n_vocab) noexcept {
     if (items.empty() || items.size() > config_.batch) return fail(errc::bad_argument, "batch").got(items.size());
@@ -305,13 +319,24 @@ class session {
       sequence[i] = s;
       if (items[i].output) outputs[output++] = i;
     }
-    for (u32 s = 0; s < config_.sequences; ++s) views_[s] = paged_.view(s);
     b.tokens = tokens, b.position = position, b.cell = cell, b.sequence = sequence, b.output_rows = outputs;
+    set_memory(b);
+    b.output = config_.output, b.pool = config_.pool;
+    return b;
+  }
+
+  /// Lets the batch see the sequences as they are now.
+  void set_memory(batch& b) noexcept {
+    for (u32 s = 0; s < config_.sequences; ++s) views_[s] = paged_.view(s);
     b.sequences = views_;
     b.memory = paged_.memory();
     b.context = config_.context;
-    b.output = config_.output, b.pool = config_.pool;
-    return b;
+    if (!paged_.forgets()) return;
+    for (u32 s = 0; s < config_.sequences; ++s) views_[config_.sequences + s] = paged_.window_view(s);
+    windows_ = b;
+    windows_.sequences = views_ + config_.sequences;
+    windows_.memory = paged_.window_memory();
+    b.windows = &windows_;
   }
 
   /// A batch of n cells of a sequence, all with the same position.
@@ -322,9 +347,7 @@ class session {
     batch b;
     b.n_tokens = n;
     b.position = positions, b.cell = cell, b.sequence = sequences;
-    b.sequences = views_;
-    b.memory = paged_.memory();
-    b.context = config_.context;
+    set_memory(b);
     return b;
   }
 
@@ -336,8 +359,11 @@ class session {
   std::span<u8> activations_;
   u32* batch_words_ = nullptr;
   sequence_view* views_ = nullptr;
-  paged_memory paged_;
+  paged_memory<Windows> paged_;
+  batch windows_;  ///< what windowed layers see of the current one
   state_store states_;
 };
+
+using session = basic_session<true>;
 
 }  // namespace jig

@@ -16,8 +16,9 @@
 namespace jig::cpu {
 
 /// Encodes each token's keys and values ([tokens, n_head_kv * dim]) into its cell. Exact rounding of the format.
-inline void store_kv(const parallel& p, const attend_args& a, const batch& b, const mat& k, const mat& v) noexcept {
-  visit_id(kv_types{}, b.memory.type, [&]<class T>(type_tag<T>) {
+template <class Kv>
+void store_kv(const parallel& p, const attend_args& a, const batch& b, const mat& k, const mat& v) noexcept {
+  visit_id(Kv{}, b.memory.type, [&]<class T>(type_tag<T>) {
     p.for_rows(b.n_tokens, 16, [&](u64 begin, u64 end) {
       for (u32 t = static_cast<u32>(begin); t < end; ++t) {
         const kv_rows<T> rows(a, b, b.sequence[t]);
@@ -156,11 +157,11 @@ void attend_token(const attend_args& a, const batch& b, u32 t, u32 h, const Cell
 
 /// Attention of all tokens and heads; cells_of(t, h) is what token t and key/value head h see, `work` the multiply-adds
 /// of all, to keep small jobs on the caller.
-template <class V, class F>
+template <class V, class Kv, class F>
 void attend_all(const parallel& p, const attend_args& a, const batch& b, u64 work, const mat& q, u8* scratch,
                 const mat& out, F&& cells_of) noexcept {
   const u64 bytes = attend_scratch_bytes(a, 1), items = u64{b.n_tokens} * a.n_head_kv;
-  visit_id(kv_types{}, b.memory.type, [&]<class T>(type_tag<T>) {
+  visit_id(Kv{}, b.memory.type, [&]<class T>(type_tag<T>) {
     auto share = [&](u32 index, u32 count) {  // every count-th item: late tokens see more cells
       f32* mine = reinterpret_cast<f32*>(scratch + index * bytes);
       for (u64 i = index; i < items; i += count) {
@@ -178,12 +179,12 @@ void attend_all(const parallel& p, const attend_args& a, const batch& b, u64 wor
 /// softmax(scale * q K^T) V for every query head over the cells that each token sees (ops/args.hpp: window, softcap).
 /// q: [tokens, n_head * dim_k] -> out: [tokens, n_head * dim_v]; scratch: attend_scratch_bytes(a, p.threads).
 /// Error of a value below 1e-6 * (1 + largest |score|) * the largest |v| (f32 arithmetic on the stored elements).
-template <class V>
+template <class V, class Kv>
 void attend(const parallel& p, const attend_args& a, const batch& b, const mat& q, u8* scratch,
             const mat& out) noexcept {
   u64 work = 0;
   for (u32 t = 0; t < b.n_tokens; ++t) work += (u64{b.cell[t]} + 1) * a.n_head * (a.dim_k + a.dim_v);
-  detail::attend_all<V>(p, a, b, work, q, scratch, out, [&](u32 t, u32) { return visible_cells(a, b, t); });
+  detail::attend_all<V, Kv>(p, a, b, work, q, scratch, out, [&](u32 t, u32) { return visible_cells(a, b, t); });
 }
 
 }  // namespace jig::cpu

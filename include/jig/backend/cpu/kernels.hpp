@@ -3,7 +3,7 @@
 // and list of block types. Needs neither heap nor operating system; with `isa::scalar` it runs anywhere.
 //
 //   jig::cpu::kernels<> k;                                          // what the compiler's flags allow, all types
-//   jig::cpu::kernels<jig::isa::helium, jig::quants<jig::q8_0>> k;  // firmware
+//   jig::cpu::kernels<jig::isa::helium, jig::quants<jig::q8_0>, jig::type_list<jig::f16_block>> k;  // firmware
 //
 // Programs that shall run on any machine of a family take cpu::dispatched_kernels (dispatch.hpp) instead.
 
@@ -20,12 +20,14 @@
 namespace jig::cpu {
 
 /// The kernels for one instruction set. Shapes and error bounds stand at the functions that are called here.
-/// Results do not depend on the number of threads, nor on the other rows of a batch.
-template <isa::tag Isa = isa::native, class Quants = all_quants>
+/// Results do not depend on the number of threads, nor on the other rows of a batch. Kv: the element types that
+/// key/value memory may have.
+template <isa::tag Isa = isa::native, class Quants = all_quants, class Kv = kv_types>
 struct kernels : kernel_sizes<Quants> {
   static_assert(isa::enabled<Isa>, "the compiler's flags do not allow code for this instruction set");
   using V = floats<Isa>;
   using sizes = kernel_sizes<Quants>;
+  using memory_types = Kv;
 
   void embed(const parallel& p, const weight& w, const i32* tokens, const mat& out) const {
     cpu::embed<Quants>(p, w, tokens, out);
@@ -63,19 +65,19 @@ struct kernels : kernel_sizes<Quants> {
     cpu::rope<V>(p, kind, table, n_head, x);
   }
   void store_kv(const parallel& p, const attend_args& a, const batch& b, const mat& k, const mat& v) const {
-    cpu::store_kv(p, a, b, k, v);
+    cpu::store_kv<Kv>(p, a, b, k, v);
   }
   void attend(const parallel& p, const attend_args& a, const batch& b, const mat& q, u8* scratch,
               const mat& out) const {
-    cpu::attend<V>(p, a, b, q, scratch, out);
+    cpu::attend<V, Kv>(p, a, b, q, scratch, out);
   }
   void select(const parallel& p, const select_args& a, const batch& b, const mat& q, const mat& weights, u8* scratch,
               const chosen_blocks& chosen) const {
-    cpu::select<V>(p, a, b, q, weights, scratch, chosen);
+    cpu::select<V, Kv>(p, a, b, q, weights, scratch, chosen);
   }
   void attend_chosen(const parallel& p, const attend_args& a, const batch& b, const mat& q, const chosen_blocks& chosen,
                      u8* scratch, const mat& out) const {
-    cpu::attend_chosen<V>(p, a, b, q, chosen, scratch, out);
+    cpu::attend_chosen<V, Kv>(p, a, b, q, chosen, scratch, out);
   }
   void route(const parallel& p, const route_args& a, const mat& logits, i32* ids, const mat& weights) const {
     cpu::route(p, a, logits, ids, weights);
@@ -90,7 +92,7 @@ struct kernels : kernel_sizes<Quants> {
     cpu::scan<V>(p, a, b, in, out);
   }
   void load_keys(const parallel&, const attend_args& a, const batch& b, const mat& out) const {
-    jig::load_keys(a, b, out);
+    jig::load_keys<Kv>(a, b, out);
   }
   void spread_biases(const parallel&, const weight& w, bool causal, const mat& out) const {
     jig::spread_biases(w, causal, out);

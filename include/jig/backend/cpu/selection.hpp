@@ -58,12 +58,12 @@ void select_together(const parallel& p, const select_args& a, const batch& b, u3
 
 /// Writes the lists of every token (ops/selection.hpp). q: [tokens, n_head * dim], weights: [tokens, n_head] or absent;
 /// scratch: select_scratch_bytes(a, p.threads). Scores in f32: cells that differ by less may change places.
-template <class V>
+template <class V, class Kv>
 void select(const parallel& p, const select_args& a, const batch& b, const mat& q, const mat& weights, u8* scratch,
             const chosen_blocks& chosen) noexcept {
   u64 work = 0;  // multiply-adds, to keep small jobs on the caller
   for (u32 t = 0; t < b.n_tokens; ++t) work += (u64{b.cell[t]} + 1) * a.n_head * a.dim;
-  visit_id(kv_types{}, b.memory.type, [&]<class T>(type_tag<T>) {
+  visit_id(Kv{}, b.memory.type, [&]<class T>(type_tag<T>) {
     const auto score_with = [&](u32 t, f32* decoded) {
       const kv_rows<T> rows(a.keys(), b, b.sequence[t]);
       const f32* w = weights.cols != 0 ? weights.row(t) : nullptr;
@@ -84,13 +84,13 @@ void select(const parallel& p, const select_args& a, const batch& b, const mat& 
 }
 
 /// `attend` over the cells that were chosen; shapes, scratch and error as there.
-template <class V>
+template <class V, class Kv>
 void attend_chosen(const parallel& p, const attend_args& a, const batch& b, const mat& q, const chosen_blocks& chosen,
                    u8* scratch, const mat& out) noexcept {
   u64 work = 0;
   for (u32 t = 0; t < b.n_tokens; ++t)
     work += u64{chosen_cells(chosen, b, t, 0).size()} * a.n_head * (a.dim_k + a.dim_v);
-  detail::attend_all<V>(p, a, b, work, q, scratch, out, [&](u32 t, u32 h) { return chosen_cells(chosen, b, t, h); });
+  detail::attend_all<V, Kv>(p, a, b, work, q, scratch, out, [&](u32 t, u32 h) { return chosen_cells(chosen, b, t, h); });
 }
 
 }  // namespace jig::cpu
