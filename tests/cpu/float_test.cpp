@@ -225,3 +225,20 @@ TEST_CASE("combine, gather and average match the reference") {
       CHECK(worst_relative(got, want, 1.0) < 1e-6);
     }
 }
+
+TEST_CASE("sinkhorn: the reference's weights, on any number of threads") {
+  for (const auto* t : tables())
+    for (u32 n : {1u, 2u, 4u, 16u})
+      for (u32 rows : {1u, 70u}) {
+        std::vector<f32> scores = random_floats(rows * n * n, 8, 5.0f);
+        const auto run = [&](const auto& k, const parallel& p) {
+          std::vector<f32> out(rows * n * n);
+          k.sinkhorn(p, {n, 20, 1e-6f}, view(scores, rows, n * n), view(out, rows, n * n));
+          return out;
+        };
+        const std::vector<f32> want = run(truth, {});
+        fake_threads threads{3};
+        CHECK(same_bits(run(cpu::dispatched_kernels<>(*t), {}), want));
+        CHECK(same_bits(run(cpu::dispatched_kernels<>(*t), threads), want));
+      }
+}

@@ -159,6 +159,11 @@ struct hparams {
   bool norm_behind = false;  ///< norms stand behind the branches
   bool parallel = false;     ///< attention and feed-forward read the same state
 
+  // Hyper connections.
+  u32 n_streams = 1;             ///< hidden states side by side
+  u32 sinkhorn_iterations = 1;   ///< of the weights by which they are mixed
+  f32 connection_eps = 0.0f;
+
   // Adapters in the file, which tokens switch on.
   u32 n_adapters = 0;
   u32 n_lora_adapter = 0;                   ///< their rank

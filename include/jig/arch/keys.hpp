@@ -7,6 +7,7 @@
 #include <array>
 
 #include "jig/arch/hparams.hpp"
+#include "jig/ops/sinkhorn.hpp"
 
 namespace jig {
 
@@ -244,6 +245,17 @@ inline constexpr std::array indexer = {
 constexpr std::array<key_row, 1> indexer_types(need presence) noexcept {
   return {key_row{"attention.indexer.types", &hparams::index_layers, presence, 0, 1}};
 }
+
+/// Hyper connections: their streams.
+inline constexpr std::array streams = {
+    key_row{"hyper_connection.count", &hparams::n_streams, need::required, 1, sinkhorn_args::most},
+};
+
+/// The Sinkhorn normalisation of their weights (DeepSeek V4).
+inline constexpr std::array sinkhorn = {
+    key_row{"hyper_connection.sinkhorn_iterations", &hparams::sinkhorn_iterations, need::required, 1, 256},
+    key_row{"hyper_connection.epsilon", &hparams::connection_eps, need::required, 0, 1},
+};
 
 /// Layers that run several times (Nanbeige).
 inline constexpr std::array loops = {

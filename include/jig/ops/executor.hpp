@@ -22,6 +22,7 @@
 #include "jig/ops/parallel.hpp"
 #include "jig/ops/recurrence.hpp"
 #include "jig/ops/selection.hpp"
+#include "jig/ops/sinkhorn.hpp"
 #include "jig/ops/tensor.hpp"
 
 /// Keeps the bodies of operations out of the forward passes that call them, so that a program with many architectures
@@ -400,7 +401,24 @@ class executor {
   /// out[t] = sum_j weights[t][j] * y[t * n + j] for weights [rows, n]: [rows, y.cols].
   JIG_NOINLINE constexpr value combine(const mat& y, const mat& weights) {
     value out = make(weights.rows, y.cols);
+    combine(y, weights, out);
+    return out;
+  }
+  JIG_NOINLINE constexpr void combine(const mat& y, const mat& weights, const mat& out) {
     if (ok_) k_.combine(threads_, y, weights, out);
+  }
+
+  /// out[t * n + j] = weights[t][j] * x[t] for weights [rows, n]: [rows * n, x.cols].
+  JIG_NOINLINE constexpr value expand(const mat& x, const mat& weights) {
+    value out = make(weights.rows * weights.cols, x.cols);
+    if (ok_) k_.expand(threads_, x, weights, out);
+    return out;
+  }
+
+  /// Scores [rows, n * n] of sources for targets -> weights [rows, n * n] of each target's sources, see sinkhorn_args.
+  JIG_NOINLINE constexpr value sinkhorn(const mat& scores, const sinkhorn_args& args) {
+    value out = make(scores.rows, args.n * args.n);
+    if (ok_) k_.sinkhorn(threads_, args, scores, out);
     return out;
   }
 

@@ -62,6 +62,7 @@ struct plan_kernels {
   constexpr void expand(const parallel&, const mat&, const mat&, const mat&) {}
   constexpr void route(const parallel&, const route_args&, const mat&, i32*, const mat&) {}
   constexpr void combine(const parallel&, const mat&, const mat&, const mat&) {}
+  constexpr void sinkhorn(const parallel&, const sinkhorn_args&, const mat&, const mat&) {}
   constexpr void conv(const parallel&, const conv_args&, const batch&, const mat&, const mat&) {}
   constexpr void scan(const parallel&, const scan_args&, const batch&, const scan_inputs&, const mat&) {}
   constexpr void dot_groups(const parallel&, const mat&, const mat&, const mat&) {}

@@ -225,6 +225,11 @@ struct reference_kernels {
     });
   }
 
+  /// See sinkhorn_args.
+  void sinkhorn(const parallel&, const sinkhorn_args& a, const mat& scores, const mat& out) const {
+    for (u32 t = 0; t < out.rows; ++t) sinkhorn_token(a, scores.row(t), out.row(t));
+  }
+
   /// See conv_args.
   void conv(const parallel&, const conv_args& a, const batch& b, const mat& x, const mat& out) const {
     const u32 kept = a.taps - 1;

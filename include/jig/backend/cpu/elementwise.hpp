@@ -4,6 +4,7 @@
 #include "jig/backend/cpu/math.hpp"
 #include "jig/ops/exact.hpp"
 #include "jig/ops/parallel.hpp"
+#include "jig/ops/sinkhorn.hpp"
 #include "jig/ops/tensor.hpp"
 
 namespace jig::cpu {
@@ -140,6 +141,12 @@ void expand(const parallel& p, const mat& x, const mat& weights, const mat& out)
     const V w(weights.row(s / n)[s % n]);
     transform_to<V>(x.row(s / n), out.row(s), out.cols, [&](V v) { return w * v; });
   });
+}
+
+/// See sinkhorn_args; in double precision.
+inline void sinkhorn(const parallel& p, const sinkhorn_args& a, const mat& scores, const mat& out) noexcept {
+  const u32 cost = out.cols * (2 * a.iterations + 32);
+  each_row(p, out.rows, cost, [&](u32 t) { sinkhorn_token(a, scores.row(t), out.row(t)); });
 }
 
 /// out[r] = the mean of the rows t of x with group[t] == group[rows[r]]: [out.rows, cols]. Sums in f32, in order.

@@ -83,6 +83,9 @@ struct kernels : kernel_sizes<Quants> {
   void combine(const parallel& p, const mat& y, const mat& weights, const mat& out) const {
     cpu::combine<V>(p, y, weights, out);
   }
+  void sinkhorn(const parallel& p, const sinkhorn_args& a, const mat& scores, const mat& out) const {
+    cpu::sinkhorn(p, a, scores, out);
+  }
   void conv(const parallel& p, const conv_args& a, const batch& b, const mat& x, const mat& out) const {
     cpu::conv(p, a, b, x, out);
   }

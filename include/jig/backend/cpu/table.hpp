@@ -53,6 +53,7 @@ struct kernel_table {
                         const mat&) = detail::nothing;
   void (*route)(const parallel&, const route_args&, const mat&, i32*, const mat&) = detail::nothing;
   void (*combine)(const parallel&, const mat&, const mat&, const mat&) = detail::nothing;
+  void (*sinkhorn)(const parallel&, const sinkhorn_args&, const mat&, const mat&) = detail::nothing;
   void (*conv)(const parallel&, const conv_args&, const batch&, const mat&, const mat&) = detail::nothing;
   void (*scan)(const parallel&, const scan_args&, const batch&, const scan_inputs&, const mat&) = detail::nothing;
   void (*spread_biases)(const parallel&, const weight&, bool, const mat&) = detail::nothing;
@@ -131,6 +132,9 @@ class dispatched_kernels : public kernel_sizes<Quants> {
   }
   void combine(const parallel& p, const mat& y, const mat& weights, const mat& out) const {
     t_->combine(p, y, weights, out);
+  }
+  void sinkhorn(const parallel& p, const sinkhorn_args& a, const mat& scores, const mat& out) const {
+    t_->sinkhorn(p, a, scores, out);
   }
   void conv(const parallel& p, const conv_args& a, const batch& b, const mat& x, const mat& out) const {
     t_->conv(p, a, b, x, out);
