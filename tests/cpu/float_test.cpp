@@ -81,7 +81,21 @@ TEST_CASE("elementwise: add, scale, softcap and the activations match the refere
         check(bound, [&](const auto& k, const mat& v) { k.gated({}, act, v, b); });
       }
       check(1e-9, [&](const auto& k, const mat& v) { k.activate({}, none, v); });
+      activation_args root = signed_sqrt;
+      root.eps = 0.5f;
+      check(1e-7, [&](const auto& k, const mat& v) { k.activate({}, root, v); });
     }
+}
+
+TEST_CASE("activate: the signed root of the hand vector") {
+  activation_args root = activation::signed_sqrt;
+  root.eps = 1e-6f;
+  for (const auto* t : tables()) {
+    std::vector<f32> v = {4.0f, -9.0f, 0.0f, 1e-9f, -1e-9f, 1.0f};
+    t->activate({}, root, view(v, 2, 3));
+    CHECK(worst_relative(v, {2.0f, -3.0f, 0.0f, 1e-3f, -1e-3f, 1.0f}, 1e-9) < 1e-6);
+    CHECK(v[2] == 0.0f);
+  }
 }
 
 TEST_CASE("elementwise: columns of a wider matrix leave their neighbours alone, on any number of threads") {

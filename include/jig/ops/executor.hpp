@@ -75,6 +75,10 @@ class value {
     return {reinterpret_cast<f32*>(memory_.data()), rows_, cols_, cols_};
   }
   constexpr mat columns(u32 from, u32 n) const noexcept { return mat(*this).columns(from, n); }
+  /// The same memory for whole numbers, such as the arrays of a batch; null in plans.
+  constexpr u32* numbers() const noexcept {
+    return std::is_constant_evaluated() ? nullptr : reinterpret_cast<u32*>(memory_.data());
+  }
 
  private:
   buffer memory_;
@@ -208,10 +212,10 @@ class executor {
     if (ok_) k_.store_kv(threads_, args, b, k, v);
   }
 
-  /// The stored keys of the batch's tokens: [tokens, n_head_kv * dim_k].
-  JIG_NOINLINE constexpr value load_keys(const attend_args& args, const batch& b) {
+  /// The stored keys of the batch's tokens, or of each the mean of the n up to its own: [tokens, n_head_kv * dim_k].
+  JIG_NOINLINE constexpr value load_keys(const attend_args& args, const batch& b, u32 n = 1) {
     value out = make(b.n_tokens, args.n_head_kv * args.dim_k);
-    if (ok_) k_.load_keys(threads_, args, b, out);
+    if (ok_) k_.load_keys(threads_, args, b, n, out);
     return out;
   }
 

@@ -47,7 +47,7 @@ struct plan_kernels {
   constexpr void rope(const parallel&, rope_kind, const mat&, u32, const mat&) {}
   constexpr void store_kv(const parallel&, const attend_args&, const batch&, const mat&, const mat&) {}
   constexpr void spread_biases(const parallel&, const weight&, bool, const mat&) {}
-  constexpr void load_keys(const parallel&, const attend_args&, const batch&, const mat&) {}
+  constexpr void load_keys(const parallel&, const attend_args&, const batch&, u32, const mat&) {}
   constexpr void attend(const parallel&, const attend_args&, const batch&, const mat&, u8*, const mat&) {}
   constexpr void select(const parallel&, const select_args&, const batch&, const mat&, const mat&, u8*,
                         const chosen_blocks&) {}

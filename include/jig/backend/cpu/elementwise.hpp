@@ -59,7 +59,7 @@ V limited(V v, V low, V high) noexcept {
   return x;
 }
 
-/// x = act(x). Error: see cpu::activate; softplus and xIELU are computed in double precision.
+/// x = act(x). Error: see cpu::activate; softplus, xIELU and the square root are computed in double precision.
 template <class V>
 void activate(const parallel& p, const activation_args& act, const mat& x) noexcept {
   const auto each = [&](u32 cost, auto f) {
@@ -67,7 +67,7 @@ void activate(const parallel& p, const activation_args& act, const mat& x) noexc
       for (u32 c = 0; c < x.cols; ++c) x.row(t)[c] = f(x.row(t)[c]);
     });
   };
-  if (act.kind == activation::softplus || act.kind == activation::xielu) {
+  if (act.kind == activation::softplus || act.kind == activation::xielu || act.kind == activation::signed_sqrt) {
     each(16, [&](f32 v) { return static_cast<f32>(activate_exact(act, f64(v))); });
   } else if constexpr (V::size == 1) {
     each(4, [&](f32 v) { return activate_one(act.kind, v); });

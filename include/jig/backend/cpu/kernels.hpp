@@ -92,8 +92,8 @@ struct kernels : kernel_sizes<Quants> {
   void scan(const parallel& p, const scan_args& a, const batch& b, const scan_inputs& in, const mat& out) const {
     cpu::scan<V>(p, a, b, in, out);
   }
-  void load_keys(const parallel&, const attend_args& a, const batch& b, const mat& out) const {
-    jig::load_keys(a, b, out);
+  void load_keys(const parallel&, const attend_args& a, const batch& b, u32 n, const mat& out) const {
+    jig::load_keys(a, b, n, out);
   }
   void spread_biases(const parallel&, const weight& w, bool causal, const mat& out) const {
     jig::spread_biases(w, causal, out);

@@ -45,7 +45,7 @@ struct kernel_table {
   void (*rope_table)(const parallel&, const rope_args&, const u32*, const mat&) = detail::nothing;
   void (*rope)(const parallel&, rope_kind, const mat&, u32, const mat&) = detail::nothing;
   void (*store_kv)(const parallel&, const attend_args&, const batch&, const mat&, const mat&) = detail::nothing;
-  void (*load_keys)(const parallel&, const attend_args&, const batch&, const mat&) = detail::nothing;
+  void (*load_keys)(const parallel&, const attend_args&, const batch&, u32, const mat&) = detail::nothing;
   void (*attend)(const parallel&, const attend_args&, const batch&, const mat&, u8*, const mat&) = detail::nothing;
   void (*select)(const parallel&, const select_args&, const batch&, const mat&, const mat&, u8*,
                  const chosen_blocks&) = detail::nothing;
@@ -112,8 +112,8 @@ class dispatched_kernels : public kernel_sizes<Quants> {
   void store_kv(const parallel& p, const attend_args& a, const batch& b, const mat& k, const mat& v) const {
     t_->store_kv(p, a, b, k, v);
   }
-  void load_keys(const parallel& p, const attend_args& a, const batch& b, const mat& out) const {
-    t_->load_keys(p, a, b, out);
+  void load_keys(const parallel& p, const attend_args& a, const batch& b, u32 n, const mat& out) const {
+    t_->load_keys(p, a, b, n, out);
   }
   void attend(const parallel& p, const attend_args& a, const batch& b, const mat& q, u8* scratch,
               const mat& out) const {
