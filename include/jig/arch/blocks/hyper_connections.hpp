@@ -70,6 +70,12 @@ class hyper_streams {
   value each_;
 };
 
+/// The norm of each stream by itself, with weights of its own in w [n * n_embd].
+constexpr norm_args norm_of_streams(const hparams& hp, weight w) noexcept {
+  w.rows = hp.n_streams, w.cols = hp.n_embd;
+  return {.eps = hp.norm_eps, .group = hp.n_embd, .w = w};
+}
+
 /// How a branch is connected: a matrix that reads all streams, and for each group of what it gives a scale and biases.
 /// The groups are n weights of what the branch reads, then n of what it writes and n * n of the streams for each other.
 struct connection {
