@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "jig/arch/blocks/attention_residuals.hpp"
+#include "jig/arch/blocks/hyper_connections.hpp"
 #include "jig/ops/reference.hpp"
 
 using namespace jig;
@@ -87,5 +88,88 @@ TEST_CASE("SiTU: gates by its definition; without a limit of its own, up stays a
         CHECK(f64(mat(g).data[i]) == doctest::Approx(4.0 * std::tanh(z / 4.0) / (1.0 + std::exp(-z)) * limited));
       }
     }
+  });
+}
+
+TEST_CASE("hyper streams: copies at first, then each with its own part of what is added, then mixed") {
+  on_reference([](runner& x) {
+    const std::vector<f32> h = {1.0f, 2.0f, 3.0f, -1.0f, -2.0f, -3.0f};  // two tokens
+    hyper_streams<runner> s(x, filled(x, 2, h), 2);
+    const auto row = [&](u32 t) { return std::vector<f32>(s.all().row(t), s.all().row(t) + s.all().cols); };
+    CHECK(row(0) == std::vector<f32>{1, 2, 3, 1, 2, 3});
+    CHECK(row(1) == std::vector<f32>{-1, -2, -3, -1, -2, -3});
+    s.add(filled(x, 2, {1, 0, 0, 0, 1, 0}), filled(x, 2, {1, 2, 3, -1}));
+    CHECK(row(0) == std::vector<f32>{2, 2, 3, 3, 2, 3});
+    CHECK(row(1) == std::vector<f32>{-1, 1, -3, -1, -3, -3});
+    const value sum = s.sum(filled(x, 2, {1, -1, 0, 2}));
+    CHECK(std::vector<f32>(mat(sum).data, mat(sum).data + 6) == std::vector<f32>{-1, 0, 0, -2, -6, -6});
+    s.mix(filled(x, 2, {0, 1, 1, 0, 1, 1, 2, 0}));
+    CHECK(row(0) == std::vector<f32>{3, 2, 3, 2, 2, 3});
+    CHECK(row(1) == std::vector<f32>{-2, -2, -6, -2, 2, -6});
+  });
+}
+
+TEST_CASE("sinkhorn: the hand vector; after many iterations all rows and columns sum up to one") {
+  on_reference([](runner& x) {
+    // exp: 1 3 / 2 2; rows divided: 1/4 3/4 / 1/2 1/2; columns: 1/3 3/5 / 2/3 2/5; rows: 5/14 9/14 / 5/8 3/8;
+    // columns: 20/55 12/19 / 35/55 7/19. By targets then.
+    const f32 two = std::log(2.0f), three = std::log(3.0f);
+    const value once = x.sinkhorn(filled(x, 1, {100.0f, 100.0f + three, two, two}), {2, 1, 0.0f});
+    const value twice = x.sinkhorn(filled(x, 1, {0.0f, three, two, two}), {2, 2, 0.0f});
+    const f64 want_once[] = {1.0 / 3, 2.0 / 3, 3.0 / 5, 2.0 / 5};
+    const f64 want_twice[] = {20.0 / 55, 35.0 / 55, 12.0 / 19, 7.0 / 19};
+    for (u32 i = 0; i < 4; ++i) {
+      CHECK(f64(mat(once).data[i]) == doctest::Approx(want_once[i]).epsilon(1e-5));
+      CHECK(f64(mat(twice).data[i]) == doctest::Approx(want_twice[i]).epsilon(1e-5));
+    }
+    std::vector<f32> scores(2 * 9);
+    for (u32 i = 0; i < 18; ++i) scores[i] = static_cast<f32>((i * 7) % 11) - 5.0f;
+    const value m = x.sinkhorn(filled(x, 2, scores), {3, 200, 0.0f});
+    for (u32 t = 0; t < 2; ++t)
+      for (u32 i = 0; i < 3; ++i) {
+        const f32* w = mat(m).row(t);
+        CHECK(w[3 * i] + w[3 * i + 1] + w[3 * i + 2] == doctest::Approx(1.0f));
+        CHECK(w[i] + w[3 + i] + w[6 + i] == doctest::Approx(1.0f));
+      }
+  });
+}
+
+TEST_CASE("hyper connections: what a branch reads and how it is written back, by the definition") {
+  on_reference([](runner& x) {
+    hparams hp;
+    hp.n_streams = 2, hp.n_embd = 2, hp.norm_eps = 0.25f, hp.connection_eps = 0.125f, hp.sinkhorn_iterations = 1;
+    std::vector<f32> fn(4 * 8);
+    for (u32 i = 0; i < 32; ++i) fn[i] = static_cast<f32>((i * 5) % 7) / 4.0f - 0.75f;
+    const std::vector<f32> scale = {0.5f, 2.0f, -1.0f}, base = {0.1f, -0.2f, 0.3f, 0.4f, 0.0f, 1.0f, -1.0f, 0.5f};
+    const auto numbers = [](const std::vector<f32>& v, u32 cols) {
+      return weight{reinterpret_cast<const u8*>(v.data()), 0, cols, static_cast<u32>(v.size()) / cols, 1};
+    };
+    const connection c{{numbers(fn, 4), {}, {}}, numbers(scale, 3), numbers(base, 8)};
+    hyper_streams<runner> s(x, filled(x, 1, {1.0f, -2.0f}), 2);
+    s.add(filled(x, 1, {0.5f, 1.0f}), filled(x, 1, {1.0f, -1.0f}));
+    const f64 h[4] = {1.5, -1.0, 0.5, -3.0};
+    const f64 length = std::sqrt((1.5 * 1.5 + 1.0 + 0.25 + 9.0) / 4.0 + 0.25);
+    f64 z[8] = {};
+    for (u32 r = 0; r < 8; ++r) {
+      for (u32 i = 0; i < 4; ++i) z[r] += f64(fn[4 * r + i]) * h[i] / length;
+      z[r] = z[r] * f64(scale[r < 2 ? 0 : r < 4 ? 1 : 2]) + f64(base[r]);
+    }
+    const auto sigmoid = [](f64 v) { return 1.0 / (1.0 + std::exp(-v)); };
+    stream_weights back;
+    const value n = read_branch(x, hp, s, c, &back);
+    for (u32 i = 0; i < 2; ++i)
+      CHECK(f64(mat(n).data[i]) ==
+            doctest::Approx((sigmoid(z[0]) + 0.125) * h[i] + (sigmoid(z[1]) + 0.125) * h[2 + i]));
+    f64 m[2][2];
+    for (u32 a = 0; a < 2; ++a)
+      for (u32 b = 0; b < 2; ++b) m[a][b] = sigmoid(z[4 + 2 * a + b] - z[4 + 2 * a + 1 - b]) + 0.125;
+    write_branch(s, filled(x, 1, {3.0f, 4.0f}), back);
+    for (u32 to = 0; to < 2; ++to)
+      for (u32 i = 0; i < 2; ++i) {
+        const f64 sum = m[0][to] + m[1][to] + 0.125;
+        const f64 part = 2.0 * sigmoid(z[2 + to]) * (i == 0 ? 3.0 : 4.0);
+        const f64 want = (m[0][to] * h[i] + m[1][to] * h[2 + i]) / sum + part;
+        CHECK(f64(s.all().row(0)[2 * to + i]) == doctest::Approx(want).epsilon(1e-5));
+      }
   });
 }

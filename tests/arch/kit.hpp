@@ -63,6 +63,7 @@ inline void set_metadata(gguf::writer& w, const json& entry) {
     w.set_array(key, std::span<const std::string>(entry[2].get<std::vector<std::string>>()));
   else if (type == "str") w.set(key, std::string_view(entry[2].get_ref<const std::string&>()));
   else if (type == "u32") set_number<u32>(w, key, entry[2]);
+  else if (type == "u64") set_number<u64>(w, key, entry[2]);
   else if (type == "i32") set_number<i32>(w, key, entry[2]);
   else if (type == "f32") set_number<f32>(w, key, entry[2]);
   else if (type == "bool" && entry[2].is_array()) set_flags(w, key, entry[2]);

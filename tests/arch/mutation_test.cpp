@@ -64,11 +64,12 @@ class walker {
       return;
     }
     const auto kind = type == 6 ? field::kind::real : type == 7 ? field::kind::flag : field::kind::number;
-    const usize bytes = type == 7 ? 1 : 4;
+    const usize bytes = size(type);  // wide numbers change in their lower half
     found_.push_back({kind, at_, bytes, name});
     at_ += bytes;
   }
-  void skip(u64 type) { type == 8 ? static_cast<void>(text()) : static_cast<void>(at_ += type == 7 ? 1 : 4); }
+  void skip(u64 type) { type == 8 ? static_cast<void>(text()) : static_cast<void>(at_ += size(type)); }
+  static constexpr usize size(u64 type) { return type == 7 ? 1 : type >= 10 ? 8 : 4; }
   void tensor() {
     const std::string name = text();
     found_.push_back({field::kind::name, at_ - name.size(), name.size(), name});

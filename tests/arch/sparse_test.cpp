@@ -7,7 +7,7 @@
 using namespace jig;
 
 namespace {
-const char* const sparse_models[] = {"deepseek32", "glm-dsa", "dots3note", "minimax-m3"};
+const char* const sparse_models[] = {"deepseek32", "glm-dsa", "dots3note", "minimax-m3", "qwen4exp"};
 
 std::vector<f64> flat(const std::vector<std::vector<f32>>& rows) {
   std::vector<f64> all;
@@ -24,7 +24,9 @@ TEST_CASE("sparse attention: a session in which all cells are seen needs no list
     const auto m = load_model(file);
     const u32 seen = m.hp().index_top_k * m.hp().index_block;
     const auto planned = [&](u32 context) { return m.plan({.context = context, .batch = 4}, 1)->plan; };
-    CHECK(planned(seen).activation_bytes < planned(seen + 1).activation_bytes);
+    // Streams and n-grams take more there than the choice does.
+    if (name == "qwen4exp") CHECK(planned(seen).activation_bytes == planned(seen + 1).activation_bytes);
+    else CHECK(planned(seen).activation_bytes < planned(seen + 1).activation_bytes);
     CHECK(planned(seen + 1).activation_bytes == planned(4 * seen).activation_bytes);
 
     const auto tokens = d["tokens"].get<std::vector<i32>>();

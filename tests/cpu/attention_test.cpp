@@ -98,3 +98,32 @@ TEST_CASE("store_kv: writes what the reference writes, nothing else, on any numb
       }
     }
 }
+
+TEST_CASE("load_keys: what was stored, or the mean of the last keys, of as many as there are") {
+  for (const auto* t : tables())
+    for (u32 type : kv_type_ids)
+      for (u32 past : {0u, 1u, 9u}) {
+        attention_scene c(type, 4, 2, 40, 24, past, 3);
+        const u32 cols = 2 * 40;
+        const auto load = [&](const batch& b, u32 n) {
+          std::vector<f32> out(b.n_tokens * cols, -7.0f);
+          t->load_keys({}, c.a, b, n, view(out, b.n_tokens, cols));
+          return out;
+        };
+        for (u32 n : {1u, 2u, 4u}) {
+          const std::vector<f32> got = load(c.b, n);
+          for (u32 i = 0; i < c.b.n_tokens; ++i) {
+            const u32 own = c.b.cell[i], seen = std::min(n, own + 1);
+            std::vector<f64> sum(cols);
+            for (u32 cell = own + 1 - seen; cell <= own; ++cell) {
+              batch one = c.b;
+              one.n_tokens = 1, one.cell = &cell, one.sequence = c.b.sequence + i;
+              const std::vector<f32> key = load(one, 1);
+              for (u32 j = 0; j < cols; ++j) sum[j] += f64(key[j]);
+            }
+            for (u32 j = 0; j < cols; ++j)
+              CHECK(std::abs(f64(got[i * cols + j]) - sum[j] / seen) < (n == 1 ? 1e-12 : 1e-6));
+          }
+        }
+      }
+}

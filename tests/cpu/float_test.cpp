@@ -81,7 +81,21 @@ TEST_CASE("elementwise: add, scale, softcap and the activations match the refere
         check(bound, [&](const auto& k, const mat& v) { k.gated({}, act, v, b); });
       }
       check(1e-9, [&](const auto& k, const mat& v) { k.activate({}, none, v); });
+      activation_args root = signed_sqrt;
+      root.eps = 0.5f;
+      check(1e-7, [&](const auto& k, const mat& v) { k.activate({}, root, v); });
     }
+}
+
+TEST_CASE("activate: the signed root of the hand vector") {
+  activation_args root = activation::signed_sqrt;
+  root.eps = 1e-6f;
+  for (const auto* t : tables()) {
+    std::vector<f32> v = {4.0f, -9.0f, 0.0f, 1e-9f, -1e-9f, 1.0f};
+    t->activate({}, root, view(v, 2, 3));
+    CHECK(worst_relative(v, {2.0f, -3.0f, 0.0f, 1e-3f, -1e-3f, 1.0f}, 1e-9) < 1e-6);
+    CHECK(v[2] == 0.0f);
+  }
 }
 
 TEST_CASE("elementwise: columns of a wider matrix leave their neighbours alone, on any number of threads") {
@@ -224,4 +238,21 @@ TEST_CASE("combine, gather and average match the reference") {
       truth.average({}, view(y, 12, n), group, first, view(want, 3, n));
       CHECK(worst_relative(got, want, 1.0) < 1e-6);
     }
+}
+
+TEST_CASE("sinkhorn: the reference's weights, on any number of threads") {
+  for (const auto* t : tables())
+    for (u32 n : {1u, 2u, 4u, 16u})
+      for (u32 rows : {1u, 70u}) {
+        std::vector<f32> scores = random_floats(rows * n * n, 8, 5.0f);
+        const auto run = [&](const auto& k, const parallel& p) {
+          std::vector<f32> out(rows * n * n);
+          k.sinkhorn(p, {n, 20, 1e-6f}, view(scores, rows, n * n), view(out, rows, n * n));
+          return out;
+        };
+        const std::vector<f32> want = run(truth, {});
+        fake_threads threads{3};
+        CHECK(same_bits(run(cpu::dispatched_kernels<>(*t), {}), want));
+        CHECK(same_bits(run(cpu::dispatched_kernels<>(*t), threads), want));
+      }
 }

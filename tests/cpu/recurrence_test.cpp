@@ -49,15 +49,15 @@ weight numbers(const std::vector<f32>& v, u32 cols) {
 
 }  // namespace
 
-TEST_CASE("conv: taps, odd widths and no weights match the reference; states too; nothing beside them is touched") {
+TEST_CASE("conv: taps, gaps between them, odd widths and no weights match the reference; so do the states alone") {
   for (const auto* t : tables())
     for (u32 cols : {1u, 7u, 130u})
       for (u32 taps : {2u, 3u, 4u})
-        for (bool weighed : {true, false}) {
-          const scene s(u64{taps - 1} * cols);
+        for (const auto& [dilation, weighed] : {std::pair{1u, true}, {1u, false}, {3u, true}, {2u, false}}) {
+          const scene s(u64{taps - 1} * dilation * cols);
           std::vector<f32> x = random_floats(scene::n * cols, 4);
           const std::vector<f32> w = random_floats(u64{taps} * cols, 5);
-          conv_args a{taps, scene::gap, {}};
+          conv_args a{taps, scene::gap, {}, dilation};
           if (weighed) a.w = numbers(w, taps);
           const auto on = [&](const auto& k, const parallel& p) {
             return s.run(cols, [&](const batch& b, const mat& out) { k.conv(p, a, b, view(x, scene::n, cols), out); });
@@ -71,6 +71,22 @@ TEST_CASE("conv: taps, odd widths and no weights match the reference; states too
           for (u64 i = 0; i < scene::gap; ++i)
             CHECK(got[scene::n * cols + s.stride - 1 - i] == s.initial[s.stride - 1 - i]);
         }
+}
+
+TEST_CASE("conv: with gaps it is one of more taps, those between being zero") {
+  const u32 cols = 5, taps = 3, dilation = 3, all = (taps - 1) * dilation + 1;
+  const scene s(u64{all - 1} * cols);
+  std::vector<f32> x = random_floats(scene::n * cols, 4), w = random_floats(taps * cols, 5), wide(all * cols, 0.0f);
+  for (u32 c = 0; c < cols; ++c)
+    for (u32 j = 0; j < taps; ++j) wide[c * all + j * dilation] = w[c * taps + j];
+  const auto with = [&](const conv_args& a) {
+    const auto f = [&](const batch& b, const mat& out) {
+      reference_kernels<>().conv({}, a, b, view(x, scene::n, cols), out);
+    };
+    return s.run(cols, f);
+  };
+  CHECK(worst_relative(with({taps, scene::gap, numbers(w, taps), dilation}),
+                       with({all, scene::gap, numbers(wide, all)}), 1.0) < 1e-12);
 }
 
 TEST_CASE("scan: every form of the recurrence matches the reference, states included, on any number of threads") {

@@ -56,7 +56,9 @@ const select_args forms[] = {{.n_head = 4, .dim = 64, .top_k = 8},
                              {.n_head = 1, .dim = 40, .top_k = 1},
                              {.n_head = 3, .dim = 7, .top_k = 5, .block = 4, .n_local = 1},
                              {.n_head = 2, .dim = 32, .top_k = 3, .block = 4, .n_local = 1, .per_head = true},
-                             {.n_head = 2, .dim = 96, .top_k = 6, .block = 3, .n_local = 2, .per_head = true}};
+                             {.n_head = 2, .dim = 96, .top_k = 6, .block = 3, .n_local = 2, .per_head = true},
+                             {.n_head = 4, .dim = 64, .top_k = 11, .shared = 4},
+                             {.n_head = 2, .dim = 40, .top_k = 7, .per_head = true, .shared = 3}};
 
 }  // namespace
 

@@ -17,6 +17,7 @@ void change(const key_field& field, hparams& hp) {
     case key_field::kind::flag: field.flag(hp) = !field.flag(hp); break;
     case key_field::kind::four: field.four(hp) = {1, 2, 3, 4}; break;
     case key_field::kind::numbers: field.numbers(hp) = 7; break;
+    case key_field::kind::wide: field.wide(hp) = 7; break;
     case key_field::kind::reals: field.reals(hp) = 7.5f; break;
     case key_field::kind::text: hp.scaling = rope_scaling::yarn; break;
   }

@@ -60,6 +60,21 @@ std::vector<u32> sorted_choice(const select_args& a, u32 own, const std::vector<
   return ids;
 }
 
+/// The same where cells share the key of the last one.
+std::vector<u32> sorted_sharing(const select_args& a, u32 own, const std::vector<f32>& scores) {
+  std::vector<std::pair<f32, u32>> cells;
+  for (u32 c = 0; c <= own; ++c) {
+    const u32 last = c / a.shared * a.shared + a.shared - 1;
+    cells.emplace_back(last <= own ? -scores[last] : -std::numeric_limits<f32>::infinity(), c);
+  }
+  std::sort(cells.begin(), cells.end());
+  cells.resize(std::min<usize>(cells.size(), a.top_k));
+  std::vector<u32> ids;
+  for (const auto& [score, cell] : cells) ids.push_back(cell);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
 }  // namespace
 
 TEST_CASE("select_token: the lists are those of sorting all scores, lower cells first among equals") {
@@ -76,6 +91,19 @@ TEST_CASE("select_token: the lists are those of sorting all scores, lower cells 
             const auto lists = choose(a, own, scores);
             for (u32 l = 0; l < 2; ++l) REQUIRE(lists[l] == sorted_choice(a, own, scores[l]));
           }
+}
+
+TEST_CASE("select_token: cells with one key have one score, the lower go first; those without are always seen") {
+  for (u32 shared : {2u, 4u, 5u})
+    for (u32 top_k : {5u, 8u, 11u, 40u})
+      for (u32 own : {0u, 1u, 3u, 4u, 39u, 40u, 41u, 42u, 199u})
+        for (u32 values : {1u, 3u, 1000u}) {
+          const select_args a{.n_head = 1, .dim = 1, .top_k = top_k, .shared = shared};
+          const std::vector<std::vector<f32>> scores = {random_scores(own + 1, own + values, values)};
+          REQUIRE(choose(a, own, scores)[0] == sorted_sharing(a, own, scores[0]));
+        }
+  const std::vector<std::vector<f32>> scores = {{-1, 2, -1, 9, -1, 3, -1}};
+  CHECK(choose({.n_head = 1, .dim = 1, .top_k = 4, .shared = 2}, 6, scores)[0] == std::vector<u32>{2, 3, 4, 6});
 }
 
 TEST_CASE("select_token: the hand vector; what is no number is chosen last") {

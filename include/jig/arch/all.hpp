@@ -30,6 +30,7 @@
 #include "jig/arch/phi3.hpp"
 #include "jig/arch/qwen2.hpp"
 #include "jig/arch/qwen3.hpp"
+#include "jig/arch/qwen4exp.hpp"
 #include "jig/arch/rwkv.hpp"
 #include "jig/arch/sparse.hpp"
 #include "jig/arch/t5.hpp"
@@ -63,7 +64,7 @@ struct all_archs : archs<
     arch::mamba, arch::mamba2, arch::jamba, arch::falcon_h1, arch::granitehybrid, arch::nemotron_h,
     arch::nemotron_h_moe, arch::plamo2, arch::lfm2, arch::lfm2moe,
     arch::rwkv6, arch::rwkv6qwen2, arch::rwkv7, arch::arwkv7,
-    arch::qwen35, arch::qwen35moe, arch::qwen3next, arch::kimi_linear, arch::bailingmoe3,
+    arch::qwen35, arch::qwen35moe, arch::qwen3next, arch::qwen4exp, arch::kimi_linear, arch::bailingmoe3,
     arch::minimax_01, arch::kimi_k3,
     arch::bert, arch::nomic_bert, arch::nomic_bert_moe, arch::jina_bert_v2, arch::jina_bert_v3,
     arch::modern_bert, arch::neo_bert, arch::eurobert, arch::llama_embed, arch::gemma_embedding,

@@ -119,11 +119,25 @@ struct hparams {
   u32 index_top_k = 0;                  ///< blocks that it chooses
   u32 index_block = 1;                  ///< cells of a block
   u32 index_local = 0;                  ///< blocks up to a token's own that are always chosen
+  u32 index_shared = 1;                 ///< cells that share one key of the indexer
+  per_layer<u32> groups = {};           ///< the same by layers; 0: the layer sees all cells
   per_layer<u32> index_layers = 2;      ///< 1 for each layer with an indexer of its own; 2: not said
 
   u32 n_shared_kv = 0;    ///< so many layers at the end attend to keys and values of earlier ones
   u32 n_layer_input = 0;  ///< width of inputs that each layer has of its own
   u32 n_altup = 1;        ///< hidden states side by side
+
+  // Embeddings of hashed n-grams: of each length from 2 to ngram_size some tables, which are parts of one.
+  u32 ngram_layer_count = 0;
+  per_layer<u32> ngram_layers = {};   ///< the layers that read them
+  u32 ngram_size = 0;                 ///< tokens of the longest
+  u32 ngram_heads = 0;                ///< tables for each length
+  u32 n_ngram_tables = 0;             ///< all of them
+  per_layer<u64> ngram_factors = {};  ///< for each token of an n-gram, the last one first
+  per_layer<u32> ngram_offsets = {};  ///< first row of each table
+  per_layer<u32> ngram_rows = {};     ///< and how many it has
+  u32 ngram_taps = 0;                 ///< of the convolution behind them
+  u32 ngram_separator = 0;            ///< a token that n-grams do not reach beyond
   per_layer<f32> sparsity = {};  ///< standard deviations above the mean below which activations are 0; 0: none
 
   u32 n_loops = 1;              ///< the layers run so often, each time with memory of their own
@@ -158,6 +172,12 @@ struct hparams {
   f32 qk_norm_eps = 0.0f;    ///< of norms of queries and keys, 0: norm_eps
   bool norm_behind = false;  ///< norms stand behind the branches
   bool parallel = false;     ///< attention and feed-forward read the same state
+
+  // Hyper connections.
+  u32 n_streams = 1;             ///< hidden states side by side
+  u32 n_lora_stream = 0;         ///< width in between, where their gates are made in two steps
+  u32 sinkhorn_iterations = 1;   ///< of the weights by which they are mixed
+  f32 connection_eps = 0.0f;
 
   // Adapters in the file, which tokens switch on.
   u32 n_adapters = 0;

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "jig/arch/hparams.hpp"
+#include "jig/ops/sinkhorn.hpp"
 
 namespace jig {
 
@@ -18,7 +19,7 @@ struct counted {
 /// A member of hparams with its type.
 class key_field {
  public:
-  enum class kind : u8 { number, real, text, flag, numbers, reals, four, count };
+  enum class kind : u8 { number, real, text, flag, numbers, wide, reals, four, count };
   constexpr key_field(u32 hparams::* p) noexcept : kind_(kind::number), number_(p) {}
   constexpr key_field(counted c) noexcept : kind_(kind::count), number_(c.number) {}
   constexpr key_field(f32 hparams::* p) noexcept : kind_(kind::real), real_(p) {}
@@ -27,6 +28,8 @@ class key_field {
   /// `length`: the array has as many numbers as this member says, else at least one for each layer.
   constexpr key_field(per_layer<u32> hparams::* p, u32 hparams::* length = nullptr) noexcept
       : kind_(kind::numbers), numbers_(p), length_(length) {}
+  constexpr key_field(per_layer<u64> hparams::* p, u32 hparams::* length) noexcept
+      : kind_(kind::wide), wide_(p), length_(length) {}
   constexpr key_field(per_layer<f32> hparams::* p) noexcept : kind_(kind::reals), reals_(p) {}
 
   constexpr key_field(std::array<u32, 4> hparams::* p) noexcept : kind_(kind::four), four_(p) {}
@@ -39,6 +42,7 @@ class key_field {
   constexpr std::string_view& text(hparams& hp) const noexcept { return hp.*text_; }
   constexpr bool& flag(hparams& hp) const noexcept { return hp.*flag_; }
   constexpr per_layer<u32>& numbers(hparams& hp) const noexcept { return hp.*numbers_; }
+  constexpr per_layer<u64>& wide(hparams& hp) const noexcept { return hp.*wide_; }
   constexpr std::array<u32, 4>& four(hparams& hp) const noexcept { return hp.*four_; }
   constexpr per_layer<f32>& reals(hparams& hp) const noexcept { return hp.*reals_; }
 
@@ -50,6 +54,7 @@ class key_field {
     std::string_view hparams::* text_;
     bool hparams::* flag_;
     per_layer<u32> hparams::* numbers_;
+    per_layer<u64> hparams::* wide_;
     per_layer<f32> hparams::* reals_;
     std::array<u32, 4> hparams::* four_;
   };
@@ -244,6 +249,17 @@ inline constexpr std::array indexer = {
 constexpr std::array<key_row, 1> indexer_types(need presence) noexcept {
   return {key_row{"attention.indexer.types", &hparams::index_layers, presence, 0, 1}};
 }
+
+/// Hyper connections: their streams.
+inline constexpr std::array streams = {
+    key_row{"hyper_connection.count", &hparams::n_streams, need::required, 1, sinkhorn_args::most},
+};
+
+/// The Sinkhorn normalisation of their weights (DeepSeek V4).
+inline constexpr std::array sinkhorn = {
+    key_row{"hyper_connection.sinkhorn_iterations", &hparams::sinkhorn_iterations, need::required, 1, 256},
+    key_row{"hyper_connection.epsilon", &hparams::connection_eps, need::required, 0, 1},
+};
 
 /// Layers that run several times (Nanbeige).
 inline constexpr std::array loops = {

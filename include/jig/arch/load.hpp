@@ -86,6 +86,7 @@ inline result<void> read_key(const gguf::file_set& file, std::string_view arch, 
       return {};
     }
     case key_field::kind::numbers: return read_per_layer(*found, row, hp, row.field.numbers(hp));
+    case key_field::kind::wide: return read_per_layer(*found, row, hp, row.field.wide(hp));
     case key_field::kind::four:
       for (u32 i = 0; i < 4 && i < found->count(); ++i) {
         JIG_TRY(row.field.four(hp)[i], found->template element<u32>(i));
@@ -289,7 +290,9 @@ inline result<void> bind_weights(const arch_info& arch, u64 types, const gguf::f
     if (!e.row.with.empty() && !has(e.row.with)) return {};
     const auto info = file.find_tensor(e.name);
     if (!info) return e.required ? result<void>(info.error()) : result<void>();
-    JIG_TRY(slots[e.slot], detail::check_tensor(*info, e.shape, e.is_f32, types));
+    tensor_shape shape = e.shape;
+    if (e.row.or_more_rows && info->ne[1] > shape[1] && info->ne[1] <= 0xffffffffu) shape[1] = info->ne[1];
+    JIG_TRY(slots[e.slot], detail::check_tensor(*info, shape, e.is_f32, types));
     ++found;
     return {};
   }));

@@ -13,10 +13,11 @@
 
 namespace jig {
 
-/// Floats of one layer's state: the last inputs of its convolutions, and what its scan carries. Both 0: not recurrent.
+/// Floats of one layer's state: the last inputs of its convolutions, what its scan carries, and what else there is.
+/// All 0: not recurrent.
 struct recurrent_state {
-  u64 conv = 0, scan = 0;
-  constexpr u64 floats() const noexcept { return conv + scan; }
+  u64 conv = 0, scan = 0, other = 0;
+  constexpr u64 floats() const noexcept { return conv + scan + other; }
 };
 
 /// The model's architecture has recurrent layers.

@@ -39,6 +39,7 @@ struct tensor_tag {
 namespace t {
 inline constexpr tensor_tag<"token_embd"> token_embd{};
 inline constexpr tensor_tag<"token_embd_norm"> token_embd_norm{};
+inline constexpr tensor_tag<"per_layer_token_embd"> per_layer_token_embd{};
 inline constexpr tensor_tag<"position_embd"> position_embd{};
 inline constexpr tensor_tag<"token_types"> token_types{};
 inline constexpr tensor_tag<"output_norm"> output_norm{};
@@ -158,6 +159,7 @@ struct tensor_row {
   std::string_view ending = ".weight";  ///< of the tensor itself in the file
   bool plain_numbers = false;           ///< f32 values that no product reads, whatever the shape
   bool with_scale = true;               ///< a matrix may have a scale
+  bool or_more_rows = false;            ///< files may have more rows than are read
 
   constexpr bool per_layer() const noexcept { return name.find("{}") != name.npos; }
   /// Read by matrix products: may be quantised and have a scale.
@@ -188,6 +190,12 @@ constexpr tensor_row unless(std::string_view other, tensor_row row) {
 /// The row of a matrix whose ".scale", if there is one, is something else.
 constexpr tensor_row unscaled(tensor_row row) {
   row.with_scale = false;
+  return row;
+}
+
+/// The row of a table whose last rows may be padding.
+constexpr tensor_row padded(tensor_row row) {
+  row.or_more_rows = true;
   return row;
 }
 

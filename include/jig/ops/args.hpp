@@ -106,6 +106,7 @@ enum class activation : u8 {
   softplus,    ///< log(1 + exp(x))
   swiglu_oai,  ///< gated only (gpt-oss): g sigmoid(1.702 g) (u + 1), both limited
   xielu,       ///< https://arxiv.org/abs/2411.13010, parameters in activation_args
+  signed_sqrt,  ///< sign(x) sqrt(max(|x|, eps)), with eps from activation_args
   none,        ///< x itself
 };
 
@@ -113,7 +114,7 @@ enum class activation : u8 {
 struct activation_args {
   activation kind;
   f32 limit = 0.0f;  ///< gated: act(gate) <= limit and |up| <= limit (swiglu_oai: gate <= limit); 0 = none
-  f32 alpha_n = 0.0f, alpha_p = 0.0f, beta = 0.0f, eps = 0.0f;  ///< of xielu
+  f32 alpha_n = 0.0f, alpha_p = 0.0f, beta = 0.0f, eps = 0.0f;  ///< of xielu; eps also of signed_sqrt
   constexpr activation_args(activation k, f32 clamp = 0.0f) noexcept : kind(k), limit(clamp) {}
 };
 

@@ -22,6 +22,7 @@ inline f64 activate_exact(activation act, f64 x) noexcept {
     case activation::softplus: return x > 20.0 ? x : std::log1p(std::exp(x));
     case activation::swiglu_oai: return x / (1.0 + std::exp(-1.702 * x));
     case activation::xielu:
+    case activation::signed_sqrt:
     case activation::none: break;
   }
   return x;
@@ -29,6 +30,8 @@ inline f64 activate_exact(activation act, f64 x) noexcept {
 
 /// act(x) with the activation's parameters.
 inline f64 activate_exact(const activation_args& a, f64 x) noexcept {
+  if (a.kind == activation::signed_sqrt)
+    return x == 0.0 ? x : std::copysign(std::sqrt(std::fmax(std::fabs(x), f64(a.eps))), x);
   if (a.kind != activation::xielu) return activate_exact(a.kind, x);
   const f64 beta = f64(a.beta), eps = f64(a.eps);
   const f64 p = activate_exact(activation::softplus, f64(a.alpha_p));

@@ -22,6 +22,7 @@
 #include "jig/ops/parallel.hpp"
 #include "jig/ops/recurrence.hpp"
 #include "jig/ops/selection.hpp"
+#include "jig/ops/sinkhorn.hpp"
 #include "jig/ops/tensor.hpp"
 
 /// Keeps the bodies of operations out of the forward passes that call them, so that a program with many architectures
@@ -74,6 +75,10 @@ class value {
     return {reinterpret_cast<f32*>(memory_.data()), rows_, cols_, cols_};
   }
   constexpr mat columns(u32 from, u32 n) const noexcept { return mat(*this).columns(from, n); }
+  /// The same memory for whole numbers, such as the arrays of a batch; null in plans.
+  constexpr u32* numbers() const noexcept {
+    return std::is_constant_evaluated() ? nullptr : reinterpret_cast<u32*>(memory_.data());
+  }
 
  private:
   buffer memory_;
@@ -207,10 +212,10 @@ class executor {
     if (ok_) k_.store_kv(threads_, args, pages_of(args, b), k, v);
   }
 
-  /// The stored keys of the batch's tokens: [tokens, n_head_kv * dim_k].
-  JIG_NOINLINE constexpr value load_keys(const attend_args& args, const batch& b) {
+  /// The stored keys of the batch's tokens, or of each the mean of the n up to its own: [tokens, n_head_kv * dim_k].
+  JIG_NOINLINE constexpr value load_keys(const attend_args& args, const batch& b, u32 n = 1) {
     value out = make(b.n_tokens, args.n_head_kv * args.dim_k);
-    if (ok_) k_.load_keys(threads_, args, pages_of(args, b), out);
+    if (ok_) k_.load_keys(threads_, args, pages_of(args, b), n, out);
     return out;
   }
 
@@ -400,7 +405,24 @@ class executor {
   /// out[t] = sum_j weights[t][j] * y[t * n + j] for weights [rows, n]: [rows, y.cols].
   JIG_NOINLINE constexpr value combine(const mat& y, const mat& weights) {
     value out = make(weights.rows, y.cols);
+    combine(y, weights, out);
+    return out;
+  }
+  JIG_NOINLINE constexpr void combine(const mat& y, const mat& weights, const mat& out) {
     if (ok_) k_.combine(threads_, y, weights, out);
+  }
+
+  /// out[t * n + j] = weights[t][j] * x[t] for weights [rows, n]: [rows * n, x.cols].
+  JIG_NOINLINE constexpr value expand(const mat& x, const mat& weights) {
+    value out = make(weights.rows * weights.cols, x.cols);
+    if (ok_) k_.expand(threads_, x, weights, out);
+    return out;
+  }
+
+  /// Scores [rows, n * n] of sources for targets -> weights [rows, n * n] of each target's sources, see sinkhorn_args.
+  JIG_NOINLINE constexpr value sinkhorn(const mat& scores, const sinkhorn_args& args) {
+    value out = make(scores.rows, args.n * args.n);
+    if (ok_) k_.sinkhorn(threads_, args, scores, out);
     return out;
   }
 

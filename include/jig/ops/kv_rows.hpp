@@ -90,20 +90,27 @@ void encode_padded(const f32* x, u32 n, u8* bytes) noexcept {
   }
 }
 
-/// The keys in the cells of the batch's tokens: out [tokens, n_head_kv * dim_k].
+/// The keys in the cells of the batch's tokens, or the means of the n keys up to there, of as many as there are:
+/// out [tokens, n_head_kv * dim_k].
 template <class Kv>
-void load_keys(const attend_args& a, const batch& b, const mat& out) noexcept {
+void load_keys(const attend_args& a, const batch& b, u32 n, const mat& out) noexcept {
   visit_id(Kv{}, b.memory.type, [&]<class T>(type_tag<T>) {
     for (u32 t = 0; t < b.n_tokens; ++t) {
       const kv_rows<T> rows(a, b, b.sequence[t]);
+      const u32 own = b.cell[t], first = own + 1 > n ? own + 1 - n : 0;
       for (u32 h = 0; h < a.n_head_kv; ++h) {
-        const T* blocks = reinterpret_cast<const T*>(rows.key(b.cell[t], h));
         f32* to = out.row(t) + h * a.dim_k;
-        for (u32 c = 0; c < a.dim_k; c += T::size) {
-          f32 values[T::size];
-          T::decode(blocks[c / T::size], std::span<f32, T::size>(values));
-          for (u32 i = 0; i < T::size && c + i < a.dim_k; ++i) to[c + i] = values[i];
+        for (u32 cell = first; cell <= own; ++cell) {
+          const T* blocks = reinterpret_cast<const T*>(rows.key(cell, h));
+          for (u32 c = 0; c < a.dim_k; c += T::size) {
+            f32 values[T::size];
+            T::decode(blocks[c / T::size], std::span<f32, T::size>(values));
+            for (u32 i = 0; i < T::size && c + i < a.dim_k; ++i)
+              to[c + i] = cell == first ? values[i] : to[c + i] + values[i];
+          }
         }
+        const f32 share = 1.0f / static_cast<f32>(own + 1 - first);
+        for (u32 i = 0; n > 1 && i < a.dim_k; ++i) to[i] *= share;
       }
     }
   });

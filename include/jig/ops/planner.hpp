@@ -47,7 +47,7 @@ struct plan_kernels {
   constexpr void rope(const parallel&, rope_kind, const mat&, u32, const mat&) {}
   constexpr void store_kv(const parallel&, const attend_args&, const batch&, const mat&, const mat&) {}
   constexpr void spread_biases(const parallel&, const weight&, bool, const mat&) {}
-  constexpr void load_keys(const parallel&, const attend_args&, const batch&, const mat&) {}
+  constexpr void load_keys(const parallel&, const attend_args&, const batch&, u32, const mat&) {}
   constexpr void attend(const parallel&, const attend_args&, const batch&, const mat&, u8*, const mat&) {}
   constexpr void select(const parallel&, const select_args&, const batch&, const mat&, const mat&, u8*,
                         const chosen_blocks&) {}
@@ -62,6 +62,7 @@ struct plan_kernels {
   constexpr void expand(const parallel&, const mat&, const mat&, const mat&) {}
   constexpr void route(const parallel&, const route_args&, const mat&, i32*, const mat&) {}
   constexpr void combine(const parallel&, const mat&, const mat&, const mat&) {}
+  constexpr void sinkhorn(const parallel&, const sinkhorn_args&, const mat&, const mat&) {}
   constexpr void conv(const parallel&, const conv_args&, const batch&, const mat&, const mat&) {}
   constexpr void scan(const parallel&, const scan_args&, const batch&, const scan_inputs&, const mat&) {}
   constexpr void dot_groups(const parallel&, const mat&, const mat&, const mat&) {}

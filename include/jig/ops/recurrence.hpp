@@ -7,13 +7,16 @@
 
 namespace jig {
 
-/// A causal convolution over time, each column by itself: out[t] = sum_j w[j] x[t - taps + 1 + j]. The state holds the
-/// last taps - 1 rows of x, the oldest first. Without weights the result is the oldest row of the state (taps 2: the
-/// row before).
+/// A causal convolution over time, each column by itself: out[t] = sum_j w[j] x[t - (taps - 1 - j) * dilation]. The
+/// state holds the last (taps - 1) * dilation rows of x, the oldest first. Without weights the result is the oldest row
+/// of the state (taps 2, dilation 1: the row before).
 struct conv_args {
   u32 taps = 0;
-  u64 state_offset = 0;  ///< floats from the sequence's state to the [taps - 1, columns] rows
+  u64 state_offset = 0;  ///< floats from the sequence's state to those rows, [kept(), columns]
   weight w = {};         ///< [taps] f32 for each column, or absent
+  u32 dilation = 1;      ///< tokens from one tap to the next
+
+  constexpr u32 kept() const noexcept { return (taps - 1) * dilation; }
 };
 
 /// Whether the state forgets what it holds under a key, before it is written to.

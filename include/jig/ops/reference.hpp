@@ -225,16 +225,21 @@ struct reference_kernels {
     });
   }
 
+  /// See sinkhorn_args.
+  void sinkhorn(const parallel&, const sinkhorn_args& a, const mat& scores, const mat& out) const {
+    for (u32 t = 0; t < out.rows; ++t) sinkhorn_token(a, scores.row(t), out.row(t));
+  }
+
   /// See conv_args.
   void conv(const parallel&, const conv_args& a, const batch& b, const mat& x, const mat& out) const {
-    const u32 kept = a.taps - 1;
+    const u32 kept = a.kept();
     each(x, [&](u32 t, u32 c) {
       f32* state = b.states.of(b.sequence[t]) + a.state_offset + c;
       f64 sum = f64(state[0]);
       if (a.w) {
         const f32* w = a.w.floats() + usize{c} * a.taps;
-        sum = f64(w[kept]) * f64(x.row(t)[c]);
-        for (u32 j = 0; j < kept; ++j) sum += f64(w[j]) * f64(state[usize{j} * x.cols]);
+        sum = f64(w[a.taps - 1]) * f64(x.row(t)[c]);
+        for (u32 j = 0; j < a.taps - 1; ++j) sum += f64(w[j]) * f64(state[usize{j} * a.dilation * x.cols]);
       }
       for (u32 j = 1; j < kept; ++j) state[usize{j - 1} * x.cols] = state[usize{j} * x.cols];
       state[usize{kept - 1} * x.cols] = x.row(t)[c];
@@ -261,13 +266,13 @@ struct reference_kernels {
     });
   }
 
-  /// out[r] = the mean of the rows t of x with group[t] == group[rows[r]].
-  void load_keys(const parallel&, const attend_args& a, const batch& b, const mat& out) const {
-    jig::load_keys<kv_types>(a, b, out);
+  void load_keys(const parallel&, const attend_args& a, const batch& b, u32 n, const mat& out) const {
+    jig::load_keys<kv_types>(a, b, n, out);
   }
   void spread_biases(const parallel&, const weight& w, bool causal, const mat& out) const {
     jig::spread_biases(w, causal, out);
   }
+  /// out[r] = the mean of the rows t of x with group[t] == group[rows[r]].
   void average(const parallel&, const mat& x, const u32* group, const u32* rows, const mat& out) const {
     each(out, [&](u32 r, u32 c) {
       f64 sum = 0.0, n = 0.0;

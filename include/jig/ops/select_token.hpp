@@ -110,11 +110,28 @@ constexpr u32 seen_blocks(const select_args& a, const batch& b, u32 t) noexcept 
   return (visible_cells({}, b, t).end - 1) / a.block + 1;
 }
 
+/// offer_blocks where neighbouring cells share a key.
+template <class Score>
+constexpr void offer_sharing(const select_args& a, const batch& b, u32 t, u32 first, u32 last, const best_lists& to,
+                             f32* scratch, Score&& score) noexcept {
+  const u32 end = visible_cells({}, b, t).end, complete = end - end % a.shared;
+  constexpr f32 lowest = std::numeric_limits<f32>::lowest();
+  for (u32 cell = first; cell < last; ++cell) {
+    const u32 at = cell % a.shared;
+    if (cell < complete && (cell == first || at == 0)) score(cell - at + a.shared - 1, scratch);
+    for (u32 l = 0; l < to.n; ++l) {
+      const f32 s = cell < complete ? scratch[l] : std::numeric_limits<f32>::infinity();
+      to[l].offer(cell, s > lowest ? s : lowest);
+    }
+  }
+}
+
 /// Offers the blocks [first, last) that token t sees to its lists. score(cell, out) gives what a cell scores for each
 /// list; a score that is no number counts as the lowest. scratch: 2 * lists floats.
 template <class Score>
 constexpr void offer_blocks(const select_args& a, const batch& b, u32 t, u32 first, u32 last, const best_lists& to,
                             f32* scratch, Score&& score) noexcept {
+  if (a.shared > 1) return offer_sharing(a, b, t, first, last, to, scratch, score);
   const u32 end = visible_cells({}, b, t).end, own = b.cell[t] / a.block;
   f32 *best = scratch, *now = scratch + to.n;
   for (u32 block = first; block < last; ++block) {

@@ -2,9 +2,9 @@
 // Sparse attention: an indexer chooses the cells that attention sees, for every token anew (DeepSeek V3.2,
 // https://arxiv.org/abs/2512.02556). How it chooses, and the lists that come of it.
 //
-// Small query heads score the indexer's keys. There is one key per cell; it lies in the sequence's memory behind the
-// layer's keys and values. The cells with the largest scores are chosen, the lower one of equals: a list depends on
-// nothing but the token's own past.
+// Small query heads score the indexer's keys. There is one key per cell, or one for several neighbours; it lies in the
+// sequence's memory behind the layer's keys and values. The cells with the largest scores are chosen, the lower one of
+// equals: a list depends on nothing but the token's own past.
 
 #include "jig/core/arena.hpp"
 #include "jig/ops/args.hpp"
@@ -19,6 +19,9 @@ struct select_args {
   u32 block = 1;            ///< cells of a block; its score is the largest of theirs
   u32 n_local = 0;          ///< blocks up to the token's own that are chosen whatever their scores, at most top_k
   bool per_head = false;    ///< each head has a list of its own, by q k; else one list, by sum_h weight_h max(q_h k, 0)
+  /// Neighbouring cells with one key, which lies in the last one's place. Blocks are then single cells, and those that
+  /// have no such key yet are chosen whatever their scores; they are fewer than top_k.
+  u32 shared = 1;
 
   constexpr u32 lists() const noexcept { return per_head ? n_head : 1; }
   /// Whether sequences of at most `context` cells (0: not known) always see all of them.

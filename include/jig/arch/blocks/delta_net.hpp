@@ -120,10 +120,12 @@ constexpr void ungroup(X& x, const mat& from, u32 groups, const std::array<u32, 
 }
 }  // namespace detail
 
-/// A gated delta net: projections, recurrence, output projection: n -> [tokens, n_embd]. Older files have queries,
-/// keys, values and gates of a key's head side by side, in one matrix; likewise rates and steps.
+/// A gated delta net: projections, recurrence, output projection: n -> [tokens, n_embd]. gate_by: the gate's activation.
+/// Older files have queries, keys, values and gates of a key's head side by side, in one matrix; likewise rates and
+/// steps.
 template <class X, class M>
-constexpr value delta_net(X& x, const M& m, const batch& b, u32 il, const mat& n, bool tiled) {
+constexpr value delta_net(X& x, const M& m, const batch& b, u32 il, const mat& n, bool tiled,
+                          activation gate_by = activation::silu) {
   const hparams& hp = m.hp();
   const u32 dim_k = hp.ssm_state, n_k = hp.ssm_groups, n_v = hp.ssm_rank, inner = hp.ssm_inner, keys = n_k * dim_k;
   value mixed, gate, rate, steps;
@@ -151,7 +153,7 @@ constexpr value delta_net(X& x, const M& m, const batch& b, u32 il, const mat& n
   mixed = short_conv(x, m, b, il, mixed);
   const delta_inputs in{mixed.columns(0, keys), mixed.columns(keys, keys), mixed.columns(2 * keys, inner), steps, rate,
                         n_v, n_k, dim_k, tiled};
-  const value y = delta_rule(x, m, b, il, in, gate, activation::silu);
+  const value y = delta_rule(x, m, b, il, in, gate, gate_by);
   return x.matmul(y, m.get(t::ssm_out, il));
 }
 

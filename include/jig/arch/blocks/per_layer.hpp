@@ -7,7 +7,6 @@
 namespace jig {
 
 namespace t {
-inline constexpr tensor_tag<"per_layer_token_embd"> per_layer_token_embd{};
 inline constexpr tensor_tag<"per_layer_model_proj"> per_layer_model_proj{};
 inline constexpr tensor_tag<"per_layer_proj_norm"> per_layer_proj_norm{};
 inline constexpr tensor_tag<"blk.{}.inp_gate"> inp_gate{};

@@ -4,6 +4,7 @@
 #include "jig/backend/cpu/math.hpp"
 #include "jig/ops/exact.hpp"
 #include "jig/ops/parallel.hpp"
+#include "jig/ops/sinkhorn.hpp"
 #include "jig/ops/tensor.hpp"
 
 namespace jig::cpu {
@@ -58,7 +59,7 @@ V limited(V v, V low, V high) noexcept {
   return x;
 }
 
-/// x = act(x). Error: see cpu::activate; softplus and xIELU are computed in double precision.
+/// x = act(x). Error: see cpu::activate; softplus, xIELU and the square root are computed in double precision.
 template <class V>
 void activate(const parallel& p, const activation_args& act, const mat& x) noexcept {
   const auto each = [&](u32 cost, auto f) {
@@ -66,7 +67,7 @@ void activate(const parallel& p, const activation_args& act, const mat& x) noexc
       for (u32 c = 0; c < x.cols; ++c) x.row(t)[c] = f(x.row(t)[c]);
     });
   };
-  if (act.kind == activation::softplus || act.kind == activation::xielu) {
+  if (act.kind == activation::softplus || act.kind == activation::xielu || act.kind == activation::signed_sqrt) {
     each(16, [&](f32 v) { return static_cast<f32>(activate_exact(act, f64(v))); });
   } else if constexpr (V::size == 1) {
     each(4, [&](f32 v) { return activate_one(act.kind, v); });
@@ -140,6 +141,12 @@ void expand(const parallel& p, const mat& x, const mat& weights, const mat& out)
     const V w(weights.row(s / n)[s % n]);
     transform_to<V>(x.row(s / n), out.row(s), out.cols, [&](V v) { return w * v; });
   });
+}
+
+/// See sinkhorn_args; in double precision.
+inline void sinkhorn(const parallel& p, const sinkhorn_args& a, const mat& scores, const mat& out) noexcept {
+  const u32 cost = out.cols * (2 * a.iterations + 32);
+  each_row(p, out.rows, cost, [&](u32 t) { sinkhorn_token(a, scores.row(t), out.row(t)); });
 }
 
 /// out[r] = the mean of the rows t of x with group[t] == group[rows[r]]: [out.rows, cols]. Sums in f32, in order.

@@ -85,14 +85,17 @@ struct kernels : kernel_sizes<Quants> {
   void combine(const parallel& p, const mat& y, const mat& weights, const mat& out) const {
     cpu::combine<V>(p, y, weights, out);
   }
+  void sinkhorn(const parallel& p, const sinkhorn_args& a, const mat& scores, const mat& out) const {
+    cpu::sinkhorn(p, a, scores, out);
+  }
   void conv(const parallel& p, const conv_args& a, const batch& b, const mat& x, const mat& out) const {
     cpu::conv(p, a, b, x, out);
   }
   void scan(const parallel& p, const scan_args& a, const batch& b, const scan_inputs& in, const mat& out) const {
     cpu::scan<V>(p, a, b, in, out);
   }
-  void load_keys(const parallel&, const attend_args& a, const batch& b, const mat& out) const {
-    jig::load_keys<Kv>(a, b, out);
+  void load_keys(const parallel&, const attend_args& a, const batch& b, u32 n, const mat& out) const {
+    jig::load_keys<Kv>(a, b, n, out);
   }
   void spread_biases(const parallel&, const weight& w, bool causal, const mat& out) const {
     jig::spread_biases(w, causal, out);

@@ -49,6 +49,7 @@ constexpr kernel_table table_of(const char* name) noexcept {
       .attend_chosen = plain<&K::attend_chosen>::call,
       .route = plain<&K::route>::call,
       .combine = plain<&K::combine>::call,
+      .sinkhorn = plain<&K::sinkhorn>::call,
       .conv = plain<&K::conv>::call,
       .scan = plain<&K::scan>::call,
       .spread_biases = plain<&K::spread_biases>::call,

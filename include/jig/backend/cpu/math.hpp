@@ -83,6 +83,7 @@ bool visit_activation(activation act, F&& f) noexcept {
     case activation::swiglu_oai: return f([](auto v) { return activate<activation::swiglu_oai>(v); }), true;
     case activation::softplus:
     case activation::xielu:
+    case activation::signed_sqrt:
     case activation::none: break;
   }
   return false;

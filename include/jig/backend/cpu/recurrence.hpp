@@ -10,8 +10,8 @@ namespace jig::cpu {
 
 /// See conv_args. Shapes: x, out [tokens, cols]. Sums in f32, the oldest row first.
 inline void conv(const parallel& p, const conv_args& a, const batch& b, const mat& x, const mat& out) noexcept {
-  const u32 kept = a.taps - 1;
-  p.for_rows(x.cols, rows_grain(x.rows * a.taps), [&](u64 begin, u64 end) {
+  const u32 kept = a.kept(), before = a.taps - 1;
+  p.for_rows(x.cols, rows_grain(x.rows * (kept + 1)), [&](u64 begin, u64 end) {
     for (u32 t = 0; t < x.rows; ++t) {
       f32* state = b.states.of(b.sequence[t]) + a.state_offset;
       for (u64 c = begin; c < end; ++c) {
@@ -20,8 +20,8 @@ inline void conv(const parallel& p, const conv_args& a, const batch& b, const ma
         if (a.w) {
           const f32* w = a.w.floats() + c * a.taps;
           sum = 0.0f;
-          for (u32 j = 0; j < kept; ++j) sum += w[j] * state[u64{j} * x.cols + c];
-          sum += w[kept] * now;
+          for (u32 j = 0; j < before; ++j) sum += w[j] * state[u64{j} * a.dilation * x.cols + c];
+          sum += w[before] * now;
         }
         for (u32 j = 1; j < kept; ++j) state[u64{j - 1} * x.cols + c] = state[u64{j} * x.cols + c];
         state[u64{kept - 1} * x.cols + c] = now;

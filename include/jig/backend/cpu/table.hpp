@@ -45,7 +45,7 @@ struct kernel_table {
   void (*rope_table)(const parallel&, const rope_args&, const u32*, const mat&) = detail::nothing;
   void (*rope)(const parallel&, rope_kind, const mat&, u32, const mat&) = detail::nothing;
   void (*store_kv)(const parallel&, const attend_args&, const batch&, const mat&, const mat&) = detail::nothing;
-  void (*load_keys)(const parallel&, const attend_args&, const batch&, const mat&) = detail::nothing;
+  void (*load_keys)(const parallel&, const attend_args&, const batch&, u32, const mat&) = detail::nothing;
   void (*attend)(const parallel&, const attend_args&, const batch&, const mat&, u8*, const mat&) = detail::nothing;
   void (*select)(const parallel&, const select_args&, const batch&, const mat&, const mat&, u8*,
                  const chosen_blocks&) = detail::nothing;
@@ -53,6 +53,7 @@ struct kernel_table {
                         const mat&) = detail::nothing;
   void (*route)(const parallel&, const route_args&, const mat&, i32*, const mat&) = detail::nothing;
   void (*combine)(const parallel&, const mat&, const mat&, const mat&) = detail::nothing;
+  void (*sinkhorn)(const parallel&, const sinkhorn_args&, const mat&, const mat&) = detail::nothing;
   void (*conv)(const parallel&, const conv_args&, const batch&, const mat&, const mat&) = detail::nothing;
   void (*scan)(const parallel&, const scan_args&, const batch&, const scan_inputs&, const mat&) = detail::nothing;
   void (*spread_biases)(const parallel&, const weight&, bool, const mat&) = detail::nothing;
@@ -111,8 +112,8 @@ class dispatched_kernels : public kernel_sizes<Quants> {
   void store_kv(const parallel& p, const attend_args& a, const batch& b, const mat& k, const mat& v) const {
     t_->store_kv(p, a, b, k, v);
   }
-  void load_keys(const parallel& p, const attend_args& a, const batch& b, const mat& out) const {
-    t_->load_keys(p, a, b, out);
+  void load_keys(const parallel& p, const attend_args& a, const batch& b, u32 n, const mat& out) const {
+    t_->load_keys(p, a, b, n, out);
   }
   void attend(const parallel& p, const attend_args& a, const batch& b, const mat& q, u8* scratch,
               const mat& out) const {
@@ -131,6 +132,9 @@ class dispatched_kernels : public kernel_sizes<Quants> {
   }
   void combine(const parallel& p, const mat& y, const mat& weights, const mat& out) const {
     t_->combine(p, y, weights, out);
+  }
+  void sinkhorn(const parallel& p, const sinkhorn_args& a, const mat& scores, const mat& out) const {
+    t_->sinkhorn(p, a, scores, out);
   }
   void conv(const parallel& p, const conv_args& a, const batch& b, const mat& x, const mat& out) const {
     t_->conv(p, a, b, x, out);

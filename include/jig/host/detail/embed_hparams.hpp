@@ -85,10 +85,22 @@ inline constexpr hparams_member hparams_members[] = {
     {"index_top_k", &hparams::index_top_k},
     {"index_block", &hparams::index_block},
     {"index_local", &hparams::index_local},
+    {"index_shared", &hparams::index_shared},
+    {"groups", &hparams::groups},
     {"index_layers", &hparams::index_layers},
     {"n_shared_kv", &hparams::n_shared_kv},
     {"n_layer_input", &hparams::n_layer_input},
     {"n_altup", &hparams::n_altup},
+    {"ngram_layer_count", &hparams::ngram_layer_count},
+    {"ngram_layers", &hparams::ngram_layers},
+    {"ngram_size", &hparams::ngram_size},
+    {"ngram_heads", &hparams::ngram_heads},
+    {"n_ngram_tables", &hparams::n_ngram_tables},
+    {"ngram_factors", {&hparams::ngram_factors, &hparams::ngram_size}},
+    {"ngram_offsets", &hparams::ngram_offsets},
+    {"ngram_rows", &hparams::ngram_rows},
+    {"ngram_taps", &hparams::ngram_taps},
+    {"ngram_separator", &hparams::ngram_separator},
     {"sparsity", &hparams::sparsity},
     {"n_loops", &hparams::n_loops},
     {"skip_loop_norm", &hparams::skip_loop_norm},
@@ -128,6 +140,10 @@ inline constexpr hparams_member hparams_members[] = {
     {"qk_norm_eps", &hparams::qk_norm_eps},
     {"norm_behind", &hparams::norm_behind},
     {"parallel", &hparams::parallel},
+    {"n_streams", &hparams::n_streams},
+    {"n_lora_stream", &hparams::n_lora_stream},
+    {"sinkhorn_iterations", &hparams::sinkhorn_iterations},
+    {"connection_eps", &hparams::connection_eps},
     {"n_adapters", &hparams::n_adapters},
     {"n_lora_adapter", &hparams::n_lora_adapter},
     {"adapter_tokens", &hparams::adapter_tokens},
@@ -172,6 +188,7 @@ inline std::string value_text(f32 v) {
   return text + (text.find_first_of(".e") == text.npos ? ".0f" : "f");
 }
 inline std::string value_text(u32 v) { return fmt::format("{}", v); }
+inline std::string value_text(u64 v) { return fmt::format("{}", v); }
 inline std::string value_text(bool v) { return v ? "true" : "false"; }
 inline std::string value_text(const std::array<u32, 4>& v) { return fmt::format("{{{}}}", fmt::join(v, ", ")); }
 
@@ -211,6 +228,7 @@ inline result<std::string> line_text(const hparams_member& e, std::span<const ke
     case key_field::kind::flag: return member_text(e.name, e.field.flag(hp), e.field.flag(d));
     case key_field::kind::four: return member_text(e.name, e.field.four(hp), e.field.four(d));
     case key_field::kind::numbers: return layers_text<u32>(e, &key_field::numbers, keys, hp);
+    case key_field::kind::wide: return layers_text<u64>(e, &key_field::wide, keys, hp);
     case key_field::kind::reals: return layers_text<f32>(e, &key_field::reals, keys, hp);
     case key_field::kind::text: break;
   }
@@ -226,6 +244,7 @@ inline result<std::string> hparams_text(std::span<const key_row> keys, hparams h
   if (hp.window_pattern.varies()) return fail(errc::not_supported, "attention.sliding_window_pattern");
   // Nor do lists that do not go by layers stand in constants.
   if (hp.n_adapters != 0) return fail(errc::not_supported, "adapters.count");
+  if (hp.ngram_factors.varies()) return fail(errc::not_supported, "ple.layer_multipliers");
   std::string out;
   for (const hparams_member& e : hparams_members) {
     JIG_TRY(const std::string line, line_text(e, keys, hp));
