@@ -70,7 +70,7 @@ struct attend_state {
       if (a.softcap != 0.0f)
         for (u32 j = 0; j < n; ++j) s[j] = a.softcap * tanh(one_float(s[j] / a.softcap)).v;
       if (a.distances.data)
-        for (u32 j = 0; j < n; ++j) s[j] += a.distances.row(first_head + g)[distance_column(from + j, own)];
+        for (u32 j = 0; j < n; ++j) s[j] += a.distances.row(first_head + g)[distance_column(cells[from + j], own)];
       if (a.alibi_bias != 0.0f) {
         const f32 slope = exp(one_float(alibi_exponent(a.alibi_bias, a.n_head, first_head + g) * -0.693147181f)).v;
         for (u32 j = 0; j < n; ++j) s[j] -= slope * std::abs(static_cast<f32>(own) - static_cast<f32>(cells[from + j]));
