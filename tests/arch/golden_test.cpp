@@ -6,6 +6,7 @@
 
 #include "arch/half_attention.hpp"
 #include "arch/kit.hpp"
+#include "arch/late_ties.hpp"
 #include "arch/runner.hpp"
 
 using namespace jig;
@@ -76,8 +77,9 @@ TEST_CASE("architectures: the reference executor gives the kit's logits, whateve
     const auto tokens = kit::tokens(d);
     const auto n = static_cast<u32>(tokens.size());
     const auto all = run(file, {{tokens, {n}}})[0];
-    const bool halves = d.value("flash_attention", false);  // the kit's own figures are no closer than f16 then
-    compare(d, halves ? run(file, {{tokens, {n}}}, half_attention::table())[0] : all, d["tolerance"]);
+    if (kit::in_halves(d)) compare(d, run(file, {{tokens, {n}}}, half_attention::table())[0], d["tolerance"]);
+    else if (kit::late_ties(d)) compare(d, run(file, {{tokens, {n}}}, late_ties::table())[0], d["tolerance"]);
+    else compare(d, all, d["tolerance"]);
     if (!kit::causal(d)) continue;
     CHECK(difference(all, run(file, {{tokens, std::vector<u32>(n, 1)}})[0]) < 1e-10);
     CHECK(difference(all, run(file, {{tokens, odd_chunks(n)}})[0]) < 1e-10);

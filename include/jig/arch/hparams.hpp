@@ -121,6 +121,11 @@ struct hparams {
   u32 index_local = 0;                  ///< blocks up to a token's own that are always chosen
   per_layer<u32> index_layers = 2;      ///< 1 for each layer with an indexer of its own; 2: not said
 
+  // Compressed attention: what lies before a window is seen as rows of groups.
+  per_layer<u32> groups = {};                 ///< cells of a group, 0: the layer sees its window only
+  u32 n_out_groups = 1, n_lora_out = 0;       ///< groups of heads whose results are projected by themselves, to a width
+  u32 n_token_routed = 0;                     ///< the first layers' experts are chosen by the token
+
   u32 n_shared_kv = 0;    ///< so many layers at the end attend to keys and values of earlier ones
   u32 n_layer_input = 0;  ///< width of inputs that each layer has of its own
   u32 n_altup = 1;        ///< hidden states side by side
