@@ -92,7 +92,8 @@ inline std::vector<u8> materialize(const json& d) {
     const std::string name = tensor["name"];
     const bool whole = tensor["type"] == "i32";
     data.push_back((whole ? ids : values)(name, count, tensor["offset"], tensor["scale"]));
-    if (!w.add_tensor(name, shape, whole ? 26 : 0, std::span(reinterpret_cast<const u8*>(data.back().data()), count * 4)))
+    const std::span bytes(reinterpret_cast<const u8*>(data.back().data()), count * 4);
+    if (!w.add_tensor(name, shape, whole ? 26 : 0, bytes))
       throw std::runtime_error("kit: tensor " + name);
   }
   std::vector<u8> out;

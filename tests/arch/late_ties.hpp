@@ -1,7 +1,7 @@
 #pragma once
-// The choice of groups as in the kit's reference where scores are equal. It takes those that its sorting leaves in front;
-// jig takes the earlier ones. In deepseek4-long it matters once: at token 113 two groups score 0 (no head's product is
-// positive), and the reference takes the later one.
+// The choice of groups as in the kit's reference where scores are equal. It takes those that its sorting leaves in
+// front; jig takes the earlier ones. In deepseek4-long it matters once: at token 113 two groups score 0 (no head's
+// product is positive), and the reference takes the later one.
 
 #include "arch/runner.hpp"
 

@@ -7,13 +7,13 @@
 
 namespace jig::arch {
 
-/// DeepSeek V4 (https://huggingface.co/deepseek-ai/DeepSeek-V4-Flash): hyper connections in place of one residual stream,
-/// compressed attention, experts that the token itself chooses in the first layers.
+/// DeepSeek V4 (https://huggingface.co/deepseek-ai/DeepSeek-V4-Flash): hyper connections in place of one residual
+/// stream, compressed attention, experts that the token itself chooses in the first layers.
 struct deepseek4 {
   static constexpr std::string_view name = "deepseek4";
   static constexpr u32 small_group = 4, large_group = 128;
   static constexpr bool limits_gate = true;
-  static constexpr u32 group(const hparams& hp, u32 il) { return hp.groups[il]; }
+  static constexpr u32 group(const hparams& hp, u32 il) { return hp.cell_groups[il]; }
   static constexpr bool grouped(const hparams& hp, u32 il) { return group(hp, il) != 0; }
   static constexpr bool plain(const hparams& hp, u32 il) { return group(hp, il) == 0; }
   static constexpr bool selects(const hparams& hp, u32 il) { return group(hp, il) == small_group; }
@@ -28,7 +28,7 @@ struct deepseek4 {
                  key_row{"attention.sliding_window", &hparams::window, need::required, 1, 1 << 30},
                  key_row{"attention.output_group_count", &hparams::n_out_groups, need::required, 1, 4096},
                  key_row{"attention.output_lora_rank", &hparams::n_lora_out, need::required, 1, 1 << 16},
-                 key_row{"attention.compress_ratios", &hparams::groups, need::required, 0, large_group},
+                 key_row{"attention.compress_ratios", &hparams::cell_groups, need::required, 0, large_group},
                  key_row{"attention.compress_rope_freq_base", &hparams::rope_base_window, need::required, 1, 1e12},
                  key_row{"hash_layer_count", &hparams::n_token_routed, need::required, 0, 2048}});
 
@@ -49,7 +49,7 @@ struct deepseek4 {
            tensors::connection(attn_fn.name, attn_base.name, attn_scale.name),
            tensors::connection(ffn_fn.name, ffn_base.name, ffn_scale.name),
            tensors::connection(output_fn.name, output_base.name, output_scale.name, false),
-           std::array{ids(expert_table.name, {n_used, d::vocab}, d::expert, by_token),
+           std::array{id_table(expert_table.name, {n_used, d::vocab}, d::expert, by_token),
                       numbers("blk.{}.exp_probs_b", {d::expert}, by_router, ".bias"),
                       numbers("blk.{}.exp_probs_b_vl", {d::expert}, nullptr, ".bias", bias::none, need::optional)});
   static constexpr decoder_spec spec{
@@ -63,7 +63,7 @@ struct deepseek4 {
       return fail(errc::inconsistent, key_name(name, key).view()).got(got);
     };
     for (u32 il = 0; il < hp.n_layer; ++il) {
-      const u32 group = hp.groups[il];
+      const u32 group = hp.cell_groups[il];
       if (group != 0 && group != small_group && group != large_group) return bad("attention.compress_ratios", group);
       if (hp.n_head[il] % hp.n_out_groups != 0) return bad("attention.output_group_count", hp.n_out_groups);
       if (hp.n_head_kv[il] != 1) return bad("attention.head_count_kv", hp.n_head_kv[il]);
@@ -76,6 +76,8 @@ struct deepseek4 {
     hp.index_block = small_group;
     hp.rope_attn_factor = hp.yarn_log_multiplier = 1.0f;  // angles are not magnified
     std::swap(hp.rope_base, hp.rope_base_window);
+    if (hp.scaling == rope_scaling::yarn && !(hp.rope_base > 1.0f))  // YaRN divides by its logarithm
+      return bad("attention.compress_rope_freq_base", 1);
     return check_indexer(name, hp);
   }
 

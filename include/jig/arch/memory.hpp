@@ -6,7 +6,7 @@
 // If some layers of an architecture do not attend although they have heads: `static constexpr bool attends(hp, il)`.
 // If some have an indexer (ops/selection.hpp), whose keys then lie behind their values: `selects(hp, il)`, likewise.
 // If some see rows of groups of cells (ops/compression.hpp): `static constexpr u32 group(hp, il)`, the cells of a group
-// or 0. The rows lie in place of values; behind the index keys lies what rows, and then the indexer's rows, are made of.
+// or 0. The rows lie in place of values; behind the index keys lies what these rows, and the index keys, are made of.
 // If a model attends once more, beside its layers: `static constexpr u32 extra_head = n`, the numbers of a key and of a
 // value of that one head, which lie behind those of the layers.
 

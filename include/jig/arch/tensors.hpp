@@ -200,7 +200,8 @@ constexpr tensor_row stacked(tensor_row row) {
 }
 
 /// A row of i32 numbers from 0 up to `end` that no product reads.
-constexpr tensor_row ids(std::string_view name, std::array<dim_fn, 4> shape, dim_fn end, layer_test when = nullptr) {
+constexpr tensor_row id_table(std::string_view name, std::array<dim_fn, 4> shape, dim_fn end,
+                              layer_test when = nullptr) {
   tensor_row row{name, shape, bias::none, need::required, when};
   row.ids_below = end;
   return row;

@@ -1,6 +1,6 @@
 #pragma once
-// Compressed attention (DeepSeek V4): a token sees the keys of its window and, of all that lies before, one row for each
-// group of cells, or for some of the groups. Keys are values, too.
+// Compressed attention (DeepSeek V4): a token sees the keys of its window and, of all that lies before, one row for
+// each group of cells, or for some of the groups. Keys are values, too.
 //
 // The row of a group is a sum of vectors of its cells, and of those of the group before if groups overlap, weighed in
 // every column by a softmax over scores. Vectors and scores are remembered for every cell, the row in the group's last

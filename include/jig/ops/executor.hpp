@@ -197,8 +197,8 @@ class executor {
     return out;
   }
 
-  /// Stores what the rows of groups are made of ([tokens, heads * dim], see compress_args) in the sequences' memory. For
-  /// each token the row of the group that ends with it, else zeros: [tokens, dim].
+  /// Stores what the rows of groups are made of ([tokens, heads * dim], see compress_args) in the sequences' memory.
+  /// Then, for each token, the row of the group that ends with it, or zeros: [tokens, dim].
   JIG_NOINLINE constexpr value compress(const mat& vectors, const mat& scores, const compress_args& args,
                                         const batch& b) {
     store(vectors, scores, args.inputs(), b);

@@ -26,7 +26,7 @@ using attn_compressor = compressor_tags<"blk.{}.attn_compressor">;
 using index_compressor = compressor_tags<"blk.{}.indexer_compressor">;
 
 namespace d {
-constexpr u64 group(const hparams& hp, u32 il) { return hp.groups[il]; }
+constexpr u64 group(const hparams& hp, u32 il) { return hp.cell_groups[il]; }
 constexpr u64 out_group(const hparams& hp, u32 il) { return u64{hp.n_head[il]} * hp.dim_v / hp.n_out_groups; }
 constexpr u64 out_groups(const hparams& hp, u32) { return hp.n_out_groups; }
 constexpr u64 lora_out(const hparams& hp, u32) { return hp.n_lora_out; }

@@ -86,10 +86,9 @@ inline constexpr hparams_member hparams_members[] = {
     {"index_block", &hparams::index_block},
     {"index_local", &hparams::index_local},
     {"index_layers", &hparams::index_layers},
-    {"groups", &hparams::groups},
+    {"cell_groups", &hparams::cell_groups},
     {"n_out_groups", &hparams::n_out_groups},
     {"n_lora_out", &hparams::n_lora_out},
-    {"n_token_routed", &hparams::n_token_routed},
     {"n_shared_kv", &hparams::n_shared_kv},
     {"n_layer_input", &hparams::n_layer_input},
     {"n_altup", &hparams::n_altup},
@@ -157,6 +156,7 @@ inline constexpr hparams_member hparams_members[] = {
     {"experts_per_group", &hparams::experts_per_group},
     {"n_ff_chunk", &hparams::n_ff_chunk},
     {"expert_group_scale", &hparams::expert_group_scale},
+    {"n_token_routed", &hparams::n_token_routed},
     {"n_latent_expert", &hparams::n_latent_expert},
 };
 
