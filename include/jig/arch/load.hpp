@@ -8,7 +8,6 @@
 //   JIG_TRY(auto m, bind<arch::llama, all_quants>(file, hp, slots));
 
 #include <charconv>
-#include <optional>
 
 #include "jig/arch/info.hpp"
 #include "jig/arch/names.hpp"
@@ -163,16 +162,18 @@ inline result<void> check_expert_groups(std::string_view arch, const hparams& hp
   return {};
 }
 
-/// One tensor of the file as a weight, after its shape and type were compared with the table's: that of `numbers`, or
-/// one of `types`.
+inline constexpr u32 any_type = ~u32{0}, i32_type = 26;
+
+/// One tensor of the file as a weight, after its shape and type were compared with the table's: `type`, or any one of
+/// `types`.
 inline result<weight> check_tensor(const gguf::tensor_info& info, const tensor_shape& shape, bool tall,
-                                   std::optional<u32> numbers, u64 types) noexcept {
+                                   u32 type, u64 types) noexcept {
   const bool as_one = tall && info.ne[1] == shape[1] * shape[2] && info.ne[2] == 1;
   for (u32 i = 0; i < 4; ++i)
     if (info.ne[i] != shape[i] && !(as_one && (i == 1 || i == 2)))
       return fail(errc::wrong_shape, info.name).got(info.ne[i]).at(info.position);
   const bool known = info.type < 64 && (types >> info.type & 1) != 0;
-  if (numbers ? info.type != *numbers : !known)
+  if ((!known && type != i32_type) || (type != any_type && info.type != type))
     return fail(errc::wrong_tensor_type, info.name).got(info.type).at(info.position);
   return weight{info.data.data(), info.type, static_cast<u32>(shape[0]), static_cast<u32>(shape[1]),
                 static_cast<u32>(shape[2] * shape[3])};
@@ -245,9 +246,10 @@ struct expected_tensor {
   bool required;
   bool is_f32;  ///< numbers in f32 (i32: see ids_below), read in the host's byte order; else blocks that products read
 
-  constexpr std::optional<u32> number_type() const noexcept {
-    if (!is_f32) return {};
-    return name.ends_with(row.ending) && row.ids_below ? 26u : 0u;
+  /// The type that its numbers must have, if it is one.
+  constexpr u32 number_type() const noexcept {
+    if (!is_f32) return detail::any_type;
+    return row.ids_below ? detail::i32_type : 0;
   }
 };
 

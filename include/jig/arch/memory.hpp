@@ -10,8 +10,6 @@
 // If a model attends once more, beside its layers: `static constexpr u32 extra_head = n`, the numbers of a key and of a
 // value of that one head, which lie behind those of the layers.
 
-#include <initializer_list>
-
 #include "jig/arch/model.hpp"
 #include "jig/ops/compression.hpp"
 
@@ -110,17 +108,15 @@ struct kv_part {
 template <class M, class F>
 constexpr void each_kv_part(const M& m, const kv_memory& memory, F&& f) noexcept {
   u64 at = 0;
+  const auto part = [&](u64 bytes) {
+    if (bytes != 0) f(kv_part{at, bytes});
+    at += bytes * memory.page_tokens;
+  };
   for (u32 loop = 0; loop < m.hp().n_loops; ++loop)
     for (u32 il = 0; il < m.hp().n_layer; ++il) {
       const kv_sizes s = kv_sizes_of(m, memory.type, il);
-      const auto parts = [&](std::initializer_list<u64> sizes) {
-        for (const u64 bytes : sizes) {
-          if (bytes != 0) f(kv_part{at, bytes});
-          at += bytes * memory.page_tokens;
-        }
-      };
-      parts({s.keys, s.values, s.index});
-      if constexpr (has_groups<M>) parts({s.inputs, s.inputs, s.index_inputs, s.index_inputs});
+      part(s.keys), part(s.values), part(s.index);
+      if constexpr (has_groups<M>) part(s.inputs), part(s.inputs), part(s.index_inputs), part(s.index_inputs);
     }
   const u64 extra = kv_row_bytes(memory.type, extra_head(m));
   for (u32 i = 0; extra != 0 && i < 2; ++i) f(kv_part{at + i * extra * memory.page_tokens, extra});
