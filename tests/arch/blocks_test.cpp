@@ -91,6 +91,22 @@ TEST_CASE("SiTU: gates by its definition; without a limit of its own, up stays a
   });
 }
 
+TEST_CASE("SwiGLU within limits: the gate is limited in front of its activation; without a limit nothing is") {
+  on_reference([](runner& x) {
+    const std::vector<f32> gate = {-30.0f, -1.0f, 0.0f, 0.5f, 4.0f, 1000.0f, 0.2f, 3.0f};
+    const std::vector<f32> up = {2.0f, -1.0f, 5.0f, 0.25f, -100.0f, 3.0f, -0.7f, 0.9f};
+    for (const f32 limit : {0.0f, 0.75f, 1.0f, 10.0f}) {
+      const value g = filled(x, 2, gate), u = filled(x, 2, up);
+      x.gated(g, u, limited_swiglu{limit});
+      for (u32 i = 0; i < 8; ++i) {
+        const f64 top = limit == 0.0f ? 1e9 : f64(limit), z = std::min(f64(gate[i]), top);
+        const f64 want = z / (1.0 + std::exp(-z)) * std::clamp(f64(up[i]), -top, top);
+        CHECK(f64(mat(g).data[i]) == doctest::Approx(want).epsilon(1e-6));
+      }
+    }
+  });
+}
+
 TEST_CASE("hyper streams: copies at first, then each with its own part of what is added, then mixed") {
   on_reference([](runner& x) {
     const std::vector<f32> h = {1.0f, 2.0f, 3.0f, -1.0f, -2.0f, -3.0f};  // two tokens

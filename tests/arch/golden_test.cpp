@@ -7,6 +7,7 @@
 #include "arch/equal_cells.hpp"
 #include "arch/half_attention.hpp"
 #include "arch/kit.hpp"
+#include "arch/late_ties.hpp"
 #include "arch/runner.hpp"
 
 using namespace jig;
@@ -78,10 +79,9 @@ TEST_CASE("architectures: the reference executor gives the kit's logits, whateve
     const auto n = static_cast<u32>(tokens.size());
     const auto all = run(file, {{tokens, {n}}})[0];
     // Where the kit's own figures are no closer than f16, or depend on how equal cells were sorted.
-    if (d.value("flash_attention", false))
-      compare(d, run(file, {{tokens, {n}}}, half_attention::table())[0], d["tolerance"]);
-    else if (d["architecture"] == "qwen4exp")
-      compare(d, run(file, {{tokens, {n}}}, equal_cells::table())[0], d["tolerance"]);
+    if (kit::in_halves(d)) compare(d, run(file, {{tokens, {n}}}, half_attention::table())[0], d["tolerance"]);
+    else if (kit::late_ties(d)) compare(d, run(file, {{tokens, {n}}}, late_ties::table())[0], d["tolerance"]);
+    else if (kit::sorted_ties(d)) compare(d, run(file, {{tokens, {n}}}, equal_cells::table())[0], d["tolerance"]);
     else compare(d, all, d["tolerance"]);
     if (!kit::causal(d)) continue;
     CHECK(difference(all, run(file, {{tokens, std::vector<u32>(n, 1)}})[0]) < 1e-10);

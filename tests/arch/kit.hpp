@@ -4,6 +4,8 @@
 // A description lists metadata, tensors and results; the weights follow from the tensors' names by a hash rule, so a
 // whole model is a few kilobytes of text. Here: reading a description, writing its GGUF file, comparing logits.
 
+#include <bit>
+#include <cmath>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -40,6 +42,14 @@ inline std::vector<f32_block> values(std::string_view name, u64 count, f64 offse
   std::vector<f32_block> v(count);
   for (u64 i = 0; i < count; ++i)
     v[i].value = static_cast<f32>(offset + scale * (f64(hash24(name, i)) / 0x1p24 - 0.5));
+  return v;
+}
+
+/// The same in i32: whole numbers.
+inline std::vector<f32_block> ids(std::string_view name, u64 count, f64 offset, f64 scale) {
+  std::vector<f32_block> v(count);
+  for (u64 i = 0; i < count; ++i)
+    v[i].value = std::bit_cast<f32>(static_cast<i32>(offset + std::floor(scale * f64(hash24(name, i)) / 0x1p24)));
   return v;
 }
 
@@ -81,8 +91,10 @@ inline std::vector<u8> materialize(const json& d) {
     u64 count = 1;
     for (u64 n : shape) count *= n;
     const std::string name = tensor["name"];
-    data.push_back(values(name, count, tensor["offset"], tensor["scale"]));
-    if (!w.add_tensor(name, shape, 0, std::span(reinterpret_cast<const u8*>(data.back().data()), count * 4)))
+    const bool whole = tensor["type"] == "i32";
+    data.push_back((whole ? ids : values)(name, count, tensor["offset"], tensor["scale"]));
+    const std::span bytes(reinterpret_cast<const u8*>(data.back().data()), count * 4);
+    if (!w.add_tensor(name, shape, whole ? 26 : 0, bytes))
       throw std::runtime_error("kit: tensor " + name);
   }
   std::vector<u8> out;
@@ -121,6 +133,15 @@ inline std::vector<i32> tokens(const json& d) {
 
 /// Whether tokens see only those before them.
 inline bool causal(const json& d) { return d["mode"] != "noncausal"; }
+
+/// Whether the kit's figures were computed with some attention in halves, see half_attention.hpp.
+inline bool in_halves(const json& d) { return d.value("flash_attention", false); }
+
+/// Whether they depend on a choice between equal scores that differs from jig's, see late_ties.hpp.
+inline bool late_ties(const json& d) { return d["name"] == "deepseek4-long"; }
+
+/// Or on the order in which a sort leaves equal scores, see equal_cells.hpp.
+inline bool sorted_ties(const json& d) { return d["architecture"] == "qwen4exp"; }
 
 /// The ids whose logits the kit's figures are about: all but those that the model suppresses.
 inline std::vector<usize> shown_ids(const json& d) {

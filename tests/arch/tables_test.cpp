@@ -63,7 +63,7 @@ std::vector<u8> written_from_tables(const kit::json& d, const description& want)
     if (written.insert(name).second)
       table["tensors"].push_back({{"name", name},
                                   {"shape", e.shape},
-                                  {"type", "f32"},
+                                  {"type", e.row.ids_below ? "i32" : "f32"},
                                   {"offset", found->second.offset},
                                   {"scale", found->second.scale}});
     return {};

@@ -252,7 +252,8 @@ TEST_CASE("sinkhorn: the reference's weights, on any number of threads") {
         };
         const std::vector<f32> want = run(truth, {});
         fake_threads threads{3};
-        CHECK(same_bits(run(cpu::dispatched_kernels<>(*t), {}), want));
-        CHECK(same_bits(run(cpu::dispatched_kernels<>(*t), threads), want));
+        const std::vector<f32> got = run(cpu::dispatched_kernels<>(*t), {});
+        CHECK(worst_relative(got, want, 1e-6) < 2e-7);
+        CHECK(same_bits(run(cpu::dispatched_kernels<>(*t), threads), got));
       }
 }

@@ -57,6 +57,7 @@ const select_args forms[] = {{.n_head = 4, .dim = 64, .top_k = 8},
                              {.n_head = 3, .dim = 7, .top_k = 5, .block = 4, .n_local = 1},
                              {.n_head = 2, .dim = 32, .top_k = 3, .block = 4, .n_local = 1, .per_head = true},
                              {.n_head = 2, .dim = 96, .top_k = 6, .block = 3, .n_local = 2, .per_head = true},
+                             {.n_head = 4, .dim = 64, .top_k = 3, .block = 4, .one_key = true},
                              {.n_head = 4, .dim = 64, .top_k = 11, .shared = 4},
                              {.n_head = 2, .dim = 40, .top_k = 7, .per_head = true, .shared = 3}};
 
@@ -91,6 +92,7 @@ TEST_CASE("attend_chosen: matches the reference; all cells chosen are plain atte
         CHECK(!same_bits(got, s.c.run(k)));
         fake_threads threads{3};
         CHECK(same_bits(s.c.run(k, threads, &s.lists), got));
+        if (a.one_key) continue;  // incomplete blocks are not seen
         select_args all = a;
         all.top_k = 34;
         choice whole(type, all, 30, 4);

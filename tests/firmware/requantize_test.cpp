@@ -81,6 +81,22 @@ TEST_CASE("requantize: matrices change, vectors stay, odd rows become f16") {
   CHECK((data[0] == 0x08 && data[1] == 0x1c && data[2] == 127 && data[33] == 127 && data[34] == 0x08));
 }
 
+TEST_CASE("requantize: tables of numbers stay as they are") {
+  gguf::writer w;
+  const i32 ids[8] = {3, 1, 4, 1, 5, 2, 6, 5};
+  const std::span bytes(reinterpret_cast<const u8*>(ids), sizeof ids);
+  REQUIRE(w.add_tensor("blk.0.ffn_gate_tid2eid.weight", {2, 4}, 26, bytes));
+  const auto in = w.bytes();
+  REQUIRE(in);
+  const auto out = host::requantize(*gguf::open(*in), q8_0::id);
+  REQUIRE(out);
+  const auto file = gguf::open(*out);
+  REQUIRE(file);
+  const gguf::tensor_info t = *file->find_tensor("blk.0.ffn_gate_tid2eid.weight");
+  CHECK(t.type == 26);
+  CHECK(std::equal(t.data.begin(), t.data.end(), bytes.begin(), bytes.end()));
+}
+
 TEST_CASE("requantize: unknown types and types without a fixed encoder are named errors") {
   const auto bytes = tiny_model(false);
   const auto file = *gguf::open(bytes);

@@ -48,7 +48,9 @@ std::vector<u32> sorted_choice(const select_args& a, u32 own, const std::vector<
   std::vector<std::pair<f32, u32>> blocks;
   for (u32 block = 0; block * a.block <= own; ++block) {
     f32 best = std::numeric_limits<f32>::lowest();
-    for (u32 c = block * a.block; c <= own && c < (block + 1) * a.block; ++c) best = std::max(best, scores[c]);
+    const u32 end = (block + 1) * a.block;
+    if (a.one_key && end > own + 1) break;
+    for (u32 c = a.one_key ? end - 1 : block * a.block; c <= own && c < end; ++c) best = std::max(best, scores[c]);
     if (own / a.block - block < a.n_local) best = std::numeric_limits<f32>::infinity();
     blocks.emplace_back(-best, block);
   }
@@ -90,6 +92,8 @@ TEST_CASE("select_token: the lists are those of sorting all scores, lower cells 
                                                           random_scores(own + 1, 99, values)};
             const auto lists = choose(a, own, scores);
             for (u32 l = 0; l < 2; ++l) REQUIRE(lists[l] == sorted_choice(a, own, scores[l]));
+            const select_args one{.n_head = 1, .dim = 1, .top_k = top_k, .block = block, .one_key = true};
+            REQUIRE(choose(one, own, scores)[0] == sorted_choice(one, own, scores[0]));
           }
 }
 

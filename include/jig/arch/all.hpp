@@ -4,6 +4,7 @@
 #include "jig/arch/bert.hpp"
 #include "jig/arch/command_r.hpp"
 #include "jig/arch/deci.hpp"
+#include "jig/arch/deepseek4.hpp"
 #include "jig/arch/delta.hpp"
 #include "jig/arch/diffusion.hpp"
 #include "jig/arch/falcon.hpp"
@@ -60,7 +61,7 @@ struct all_archs : archs<
     arch::muse_glimmer, arch::cogvlm, arch::chameleon, arch::qwen3tts, arch::llada, arch::dream, arch::rnd1,
     arch::llada_moe, arch::mimo2, arch::step35, arch::laguna, arch::arctic, arch::grovemoe,
     arch::deepseek2, arch::mistral4, arch::minicpm3, arch::plm, arch::deepseek32, arch::glm_dsa,
-    arch::dots3note, arch::minimax_m3, arch::deci, arch::nanbeige, arch::talkie,
+    arch::dots3note, arch::minimax_m3, arch::deepseek4, arch::deci, arch::nanbeige, arch::talkie,
     arch::mamba, arch::mamba2, arch::jamba, arch::falcon_h1, arch::granitehybrid, arch::nemotron_h,
     arch::nemotron_h_moe, arch::plamo2, arch::lfm2, arch::lfm2moe,
     arch::rwkv6, arch::rwkv6qwen2, arch::rwkv7, arch::arwkv7,

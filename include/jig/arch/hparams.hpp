@@ -120,8 +120,11 @@ struct hparams {
   u32 index_block = 1;                  ///< cells of a block
   u32 index_local = 0;                  ///< blocks up to a token's own that are always chosen
   u32 index_shared = 1;                 ///< cells that share one key of the indexer
-  per_layer<u32> groups = {};           ///< the same by layers; 0: the layer sees all cells
   per_layer<u32> index_layers = 2;      ///< 1 for each layer with an indexer of its own; 2: not said
+
+  // Compressed attention: what lies before a window is seen as rows of groups.
+  per_layer<u32> cell_groups = {};       ///< cells of a group, or that share a key of the indexer; 0: neither
+  u32 n_out_groups = 1, n_lora_out = 0;  ///< groups of heads whose results are projected by themselves, to a width
 
   u32 n_shared_kv = 0;    ///< so many layers at the end attend to keys and values of earlier ones
   u32 n_layer_input = 0;  ///< width of inputs that each layer has of its own
@@ -204,6 +207,7 @@ struct hparams {
   u32 n_expert_groups = 0, n_expert_groups_used = 0;
   u32 experts_per_group = 0, n_ff_chunk = 0;  ///< GroveMoE: experts that share a smaller one, and its width
   f32 expert_group_scale = 0.0f;
+  u32 n_token_routed = 0;   ///< the first layers' experts are chosen by the token itself
   u32 n_latent_expert = 0;  ///< width of the space that experts work in, 0: n_embd
 
   /// Head sizes of layer il.

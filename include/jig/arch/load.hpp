@@ -163,16 +163,30 @@ inline result<void> check_expert_groups(std::string_view arch, const hparams& hp
   return {};
 }
 
-/// One tensor of the file as a weight, after its shape and type were compared with the table's.
-inline result<weight> check_tensor(const gguf::tensor_info& info, const tensor_shape& shape, bool must_be_f32,
-                                   u64 types) noexcept {
+inline constexpr u32 any_type = ~u32{0}, i32_type = 26;
+
+/// One tensor of the file as a weight, after its shape and type were compared with the table's: `type`, or any one of
+/// `types`.
+inline result<weight> check_tensor(const gguf::tensor_info& info, const tensor_shape& shape, bool tall,
+                                   u32 type, u64 types) noexcept {
+  const bool as_one = tall && info.ne[1] == shape[1] * shape[2] && info.ne[2] == 1;
   for (u32 i = 0; i < 4; ++i)
-    if (info.ne[i] != shape[i]) return fail(errc::wrong_shape, info.name).got(info.ne[i]).at(info.position);
+    if (info.ne[i] != shape[i] && !(as_one && (i == 1 || i == 2)))
+      return fail(errc::wrong_shape, info.name).got(info.ne[i]).at(info.position);
   const bool known = info.type < 64 && (types >> info.type & 1) != 0;
-  if (!known || (must_be_f32 && info.type != 0))
+  if ((!known && type != i32_type) || (type != any_type && info.type != type))
     return fail(errc::wrong_tensor_type, info.name).got(info.type).at(info.position);
   return weight{info.data.data(), info.type, static_cast<u32>(shape[0]), static_cast<u32>(shape[1]),
                 static_cast<u32>(shape[2] * shape[3])};
+}
+
+/// Whether all i32 numbers of a tensor are from 0 up to `end`. Error: bad_value, with the tensor's name.
+inline result<void> check_ids(const gguf::tensor_info& info, gguf::byte_order order, u64 end) noexcept {
+  for (usize at = 0; at < info.data.size(); at += sizeof(u32)) {
+    const u32 id = gguf::load<u32>(info.data.data() + at, order);
+    if (id >= end) return fail(errc::bad_value, info.name).got(id).at(info.position);
+  }
+  return {};
 }
 
 /// The table's shape of a row in layer il. Error: inconsistent if a dimension exceeds 32 bits or is 0.
@@ -231,7 +245,13 @@ struct expected_tensor {
   tensor_shape shape;
   u32 slot;
   bool required;
-  bool is_f32;  ///< numbers in f32, read in the host's byte order; else blocks of any type, read by products
+  bool is_f32;  ///< numbers in f32 (i32: see ids_below), read in the host's byte order; else blocks that products read
+
+  /// The type that its numbers must have, if it is one.
+  constexpr u32 number_type() const noexcept {
+    if (!is_f32) return detail::any_type;
+    return row.ids_below ? detail::i32_type : 0;
+  }
 };
 
 /// Calls f(expected_tensor) for every tensor that a model with these hyperparameters may have; stops at the first error
@@ -292,9 +312,9 @@ inline result<void> bind_weights(const arch_info& arch, u64 types, const gguf::f
     if (!info) return e.required ? result<void>(info.error()) : result<void>();
     tensor_shape shape = e.shape;
     if (e.row.or_more_rows && info->ne[1] > shape[1] && info->ne[1] <= 0xffffffffu) shape[1] = info->ne[1];
-    JIG_TRY(slots[e.slot], detail::check_tensor(*info, shape, e.is_f32, types));
+    JIG_TRY(slots[e.slot], detail::check_tensor(*info, shape, e.row.tall, e.number_type(), types));
     ++found;
-    return {};
+    return e.row.ids_below ? detail::check_ids(*info, file.order(), e.row.ids_below(hp, e.layer)) : result<void>();
   }));
   // Whatever was not bound is not the architecture's, but for the layers that are not used; ".input_scale" describes
   // activations and enters no product.

@@ -5,11 +5,13 @@
 // An architecture has recurrent layers if it says their sizes: `static constexpr recurrent_state state(hp, il)`.
 // If some layers of an architecture do not attend although they have heads: `static constexpr bool attends(hp, il)`.
 // If some have an indexer (ops/selection.hpp), whose keys then lie behind their values: `selects(hp, il)`, likewise.
+// If some see rows of groups of cells (ops/compression.hpp): `static constexpr u32 group(hp, il)`, the cells of a group
+// or 0. The rows lie in place of values; behind the index keys lies what these rows, and the index keys, are made of.
 // If a model attends once more, beside its layers: `static constexpr u32 extra_head = n`, the numbers of a key and of a
 // value of that one head, which lie behind those of the layers.
 
 #include "jig/arch/model.hpp"
-#include "jig/ops/kv_rows.hpp"
+#include "jig/ops/compression.hpp"
 
 namespace jig {
 
@@ -67,10 +69,28 @@ constexpr bool selects(const M& m, u32 il) noexcept {
   else return false;
 }
 
-/// Bytes of what a layer remembers of one token: keys and values of all heads, and the indexer's key.
+/// The model's architecture has layers that see rows of groups.
+template <class M>
+inline constexpr bool has_groups = requires { &M::architecture::group; };
+
+/// The cells of layer il's groups, or 0.
+template <class M>
+constexpr u32 group_of(const M& m, u32 il) noexcept {
+  if constexpr (has_groups<M>) return M::architecture::group(m.hp(), il);
+  else return 0;
+}
+
+/// How layer il makes rows of groups, or its indexer's. Groups overlap where there is an indexer.
+template <class M>
+constexpr compress_args make_compress_args(const M& m, u32 il, bool index) noexcept {
+  return {.group = group_of(m, il), .overlaps = selects(m, il), .dim = index ? m.hp().dim_index : m.hp().head_k(il)};
+}
+
+/// Bytes of what a layer remembers of one token: keys and values of all heads, the indexer's key, and what rows of
+/// groups and of the indexer are made of (vectors, and scores of the same size).
 struct kv_sizes {
-  u64 keys = 0, values = 0, index = 0;
-  constexpr u64 sum() const noexcept { return keys + values + index; }
+  u64 keys = 0, values = 0, index = 0, inputs = 0, index_inputs = 0;
+  constexpr u64 sum() const noexcept { return keys + values + index + 2 * (inputs + index_inputs); }
 };
 template <class M>
 constexpr kv_sizes kv_sizes_of(const M& m, u32 type, u32 il) noexcept {
@@ -82,6 +102,14 @@ constexpr kv_sizes kv_sizes_of(const M& m, u32 type, u32 il) noexcept {
   }
   if constexpr (has_indexer<M>)
     if (selects(m, il)) s.index = kv_row_bytes(type, hp.dim_index);
+  if constexpr (has_groups<M>) {
+    const auto inputs = [&](bool index) {
+      const attend_args a = make_compress_args(m, il, index).inputs();
+      return a.n_head_kv * kv_row_bytes(type, a.dim_k);
+    };
+    if (group_of(m, il) != 0) s.values = s.keys, s.inputs = inputs(false);
+    if (selects(m, il)) s.index_inputs = inputs(true);
+  }
   return s;
 }
 
@@ -103,7 +131,10 @@ constexpr void each_kv_part(const M& m, const kv_memory& memory, F&& f) noexcept
   for (u32 loop = 0; loop < m.hp().n_loops; ++loop)
     for (u32 il = 0; il < m.hp().n_layer; ++il) {
       const kv_sizes s = kv_sizes_of(m, memory.type, il);
-      for (const u64 bytes : {s.keys, s.values, s.index}) part(bytes, in_window_pages(m, memory, il));
+      const bool in_windows = in_window_pages(m, memory, il);
+      for (const u64 bytes : {s.keys, s.values, s.index}) part(bytes, in_windows);
+      if constexpr (has_groups<M>)
+        for (const u64 bytes : {s.inputs, s.inputs, s.index_inputs, s.index_inputs}) part(bytes, in_windows);
     }
   for (u32 i = 0; i < 2; ++i) part(kv_row_bytes(memory.type, extra_head(m)), false);
 }
@@ -128,6 +159,13 @@ template <class M>
 constexpr u64 index_page_offset(const M& m, const kv_memory& memory, u32 il) noexcept {
   const kv_sizes s = kv_sizes_of(m, memory.type, il);
   return kv_page_offset(m, memory, il) + (s.keys + s.values) * memory.page_tokens;
+}
+
+/// Bytes from a page's start to what layer il makes rows of groups of, or its indexer's.
+template <class M>
+constexpr u64 inputs_page_offset(const M& m, const kv_memory& memory, u32 il, bool index) noexcept {
+  const kv_sizes s = kv_sizes_of(m, memory.type, il);
+  return index_page_offset(m, memory, il) + (s.index + (index ? 2 * s.inputs : 0)) * memory.page_tokens;
 }
 
 /// Bytes from a page's start to the keys of the head beside the layers.

@@ -12,12 +12,12 @@ struct qwen4exp : qwen35moe {
   static constexpr std::string_view name = "qwen4exp";
   static constexpr bool shares_index_keys = true;
   static constexpr u64 rank(const hparams& hp, u32) { return hp.n_lora_stream; }
-  static constexpr bool selects(const hparams& hp, u32 il) { return is_not_delta(hp, il) && hp.groups[il] != 0; }
+  static constexpr bool selects(const hparams& hp, u32 il) { return is_not_delta(hp, il) && hp.cell_groups[il] != 0; }
 
   static constexpr auto keys =
       join(qwen35moe::keys, keys::streams, keys::indexer, keys::engram,
            std::array{key_row{"hyper_connection.low_rank", &hparams::n_lora_stream, need::required, 1, 1 << 16},
-                      key_row{"attention.compress_ratios", &hparams::groups, need::optional, 0, 4096}});
+                      key_row{"attention.compress_ratios", &hparams::cell_groups, need::optional, 0, 4096}});
 
   /// How the streams are read: each is normed, times a gate that all of them give in two steps, and their mean is
   /// taken; and with what weights a branch's result is added to each.
@@ -52,9 +52,9 @@ struct qwen4exp : qwen35moe {
     u32 shared = 0;
     for (u32 il = 0; il < hp.n_layer; ++il) {
       if (!selects(hp, il)) continue;
-      if (shared != 0 && hp.groups[il] != shared)
-        return fail(errc::inconsistent, "qwen4exp.attention.compress_ratios").got(hp.groups[il]);
-      shared = hp.groups[il];
+      if (shared != 0 && hp.cell_groups[il] != shared)
+        return fail(errc::inconsistent, "qwen4exp.attention.compress_ratios").got(hp.cell_groups[il]);
+      shared = hp.cell_groups[il];
     }
     if (shared != 0) hp.index_shared = shared;
     hp.index_top_k += hp.index_shared - 1;  // for the cells that have no key yet

@@ -160,10 +160,12 @@ struct tensor_row {
   bool plain_numbers = false;           ///< f32 values that no product reads, whatever the shape
   bool with_scale = true;               ///< a matrix may have a scale
   bool or_more_rows = false;            ///< files may have more rows than are read
+  bool tall = false;                    ///< stacked matrices may be one matrix in the file
+  dim_fn ids_below = nullptr;           ///< i32 numbers from 0 up to this that no product reads; null: none
 
   constexpr bool per_layer() const noexcept { return name.find("{}") != name.npos; }
   /// Read by matrix products: may be quantised and have a scale.
-  constexpr bool is_matrix() const noexcept { return shape[1] != nullptr && !plain_numbers; }
+  constexpr bool is_matrix() const noexcept { return shape[1] != nullptr && !plain_numbers && !ids_below; }
   constexpr bool has_scale() const noexcept { return is_matrix() && with_scale; }
   constexpr u32 slots() const noexcept { return 1 + (with_bias != bias::none) + has_scale(); }
 };
@@ -196,6 +198,20 @@ constexpr tensor_row unscaled(tensor_row row) {
 /// The row of a table whose last rows may be padding.
 constexpr tensor_row padded(tensor_row row) {
   row.or_more_rows = true;
+  return row;
+}
+
+/// The row of stacked matrices that may be one matrix in the file.
+constexpr tensor_row stacked(tensor_row row) {
+  row.tall = true;
+  return row;
+}
+
+/// A row of i32 numbers from 0 up to `end` that no product reads.
+constexpr tensor_row id_table(std::string_view name, std::array<dim_fn, 4> shape, dim_fn end,
+                              layer_test when = nullptr) {
+  tensor_row row{name, shape, bias::none, need::required, when};
+  row.ids_below = end;
   return row;
 }
 

@@ -17,7 +17,9 @@ namespace jig::host {
 inline u32 requantized_type(const gguf::tensor_info& t, u32 type) noexcept {
   const std::string_view name = t.name;
   const bool matrix = t.elements() != t.ne[0];
-  const bool kept = !matrix || !name.ends_with("weight") || name.find("_norm.weight") != name.npos ||
+  const block_info* now = find_block_info(t.type);
+  const bool numbers = now != nullptr && now->kind == block_kind::number;  // ids
+  const bool kept = !matrix || numbers || !name.ends_with("weight") || name.find("_norm.weight") != name.npos ||
                     name.find("ffn_gate_inp.weight") != name.npos;
   if (kept) return t.type;
   const block_info* info = find_block_info(type);

@@ -83,6 +83,7 @@ struct attend_args {
   f32 alibi_bias = 0.0f;     ///< ALiBi (https://arxiv.org/abs/2108.12409): steepest slope exponent, usually 8; 0 = off
   weight sinks = {};         ///< [n_head] f32 scores of a key without value (StreamingLLM, gpt-oss), or absent
   bool to_source = false;    ///< cross attention: a token sees all cells of its sequence's source, and no other
+  u32 group = 0;             ///< cells of a group that has a row of its own, see ops/compression.hpp
   mat distances = {};        ///< [n_head, 2 * far_distance + 1] biases by distance, see ops/distance.hpp, or absent
 };
 
@@ -121,6 +122,15 @@ struct activation_args {
 /// SiTU (Kimi K3): x becomes beta * tanh(x / beta) * sigmoid(x); what it gates, linear_beta * tanh(up / linear_beta).
 struct situ_args {
   f32 beta = 1.0f, linear_beta = 0.0f;  ///< linear_beta 0: up stays as it is
+};
+
+/// SwiGLU within limits (DeepSeek V4): silu(gate) * up of gate <= limit and |up| <= limit; 0: none.
+struct limited_swiglu {
+  f32 limit = 0.0f;
+  /// silu(limit) / limit. The planner's constant evaluation needs no value.
+  constexpr f32 part() const noexcept {
+    return std::is_constant_evaluated() || limit == 0.0f ? 1.0f : 1.0f / (1.0f + std::exp(-limit));
+  }
 };
 
 /// How router logits become weights.

@@ -12,7 +12,7 @@ namespace jig {
 /// Where keys and values lie. Page p starts at `data + p * page_bytes`.
 /// Inside a page, layer after layer: [page_tokens][n_head_kv] key rows, then as many value rows, then [page_tokens]
 /// rows of index keys if the layer has an indexer; every row is a whole number of blocks of `type`, the last one padded
-/// with zeros.
+/// with zeros. Layers with compressed attention have more (arch/memory.hpp).
 struct kv_memory {
   u8* data = nullptr;
   u64 page_bytes = 0;

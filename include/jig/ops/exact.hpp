@@ -3,6 +3,7 @@
 // kernels fall back on them for what is rare.
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "jig/ops/args.hpp"
@@ -78,16 +79,41 @@ bool eligible_expert(const route_args& a, u32 e, F&& rank_of) {
   return better < a.n_groups_used;
 }
 
+/// What the router's logits of one token say of its experts: the weight of each before normalisation.
+class expert_weights {
+ public:
+  expert_weights(const route_args& a, const f32* logits) noexcept : a_(a), logits_(logits), top_(f64(logits[0])) {
+    for (u32 e = 1; e < a.n_expert; ++e) top_ = f64(logits[e]) > top_ ? f64(logits[e]) : top_;
+    for (u32 e = 0; e < a.n_expert; ++e) sum_ += std::exp(f64(logits[e]) - top_);
+  }
+  f64 operator[](u32 e) const noexcept { return router_weight(a_, f64(logits_[e]), top_, sum_); }
+
+  /// The final weights of the chosen experts, whose ids are divided by per_group before. ids and weights: [n_used].
+  void finish(i32* ids, f32* weights) const noexcept {
+    f64 total = 0.0;
+    for (u32 j = 0; j < a_.n_used; ++j) {
+      ids[j] /= static_cast<i32>(a_.per_group);
+      const f64 w = (*this)[static_cast<u32>(ids[j])];
+      weights[j] = static_cast<f32>(a_.kind == gating::softmax_chosen ? std::exp(w - top_) : w);
+      total += f64(weights[j]);
+    }
+    constexpr f64 least = 6.103515625e-5;  // as the models' own code: keeps tiny sums from blowing up
+    const bool divide = a_.normalize || a_.kind == gating::softmax_chosen;
+    const f64 factor = f64(a_.scale) / (!divide ? 1.0 : total < least && a_.normalize ? least : total);
+    for (u32 j = 0; j < a_.n_used; ++j) weights[j] = static_cast<f32>(f64(weights[j]) * factor);
+  }
+
+ private:
+  const route_args& a_;
+  const f32* logits_;
+  f64 top_, sum_ = 0.0;
+};
+
 /// The n_used best eligible experts of one token (the lower id on a tie) and their weights; see route_args.
 /// logits: [n_expert], ids and weights: [n_used].
 inline void route_token(const route_args& a, const f32* logits, i32* ids, f32* weights) noexcept {
-  f64 top = f64(logits[0]), sum = 0.0;
-  for (u32 e = 1; e < a.n_expert; ++e) top = f64(logits[e]) > top ? f64(logits[e]) : top;
-  for (u32 e = 0; e < a.n_expert; ++e) sum += std::exp(f64(logits[e]) - top);
-  auto weight_of = [&](u32 e) { return router_weight(a, f64(logits[e]), top, sum); };
-  auto rank_of = [&](u32 e) { return weight_of(e) + (a.bias ? f64(a.bias.floats()[e]) : 0.0); };
-
-  f64 total = 0.0;
+  const expert_weights all(a, logits);
+  auto rank_of = [&](u32 e) { return all[e] + (a.bias ? f64(a.bias.floats()[e]) : 0.0); };
   for (u32 j = 0; j < a.n_used; ++j) {
     u32 best = a.n_expert;
     for (u32 e = 0; e < a.n_expert; ++e) {
@@ -97,16 +123,14 @@ inline void route_token(const route_args& a, const f32* logits, i32* ids, f32* w
     }
     ids[j] = static_cast<i32>(best);
   }
-  for (u32 j = 0; j < a.n_used; ++j) {
-    ids[j] /= static_cast<i32>(a.per_group);
-    const f64 w = weight_of(static_cast<u32>(ids[j]));
-    weights[j] = static_cast<f32>(a.kind == gating::softmax_chosen ? std::exp(w - top) : w);
-    total += f64(weights[j]);
-  }
-  constexpr f64 least = 6.103515625e-5;  // as the models' own code: keeps tiny sums from blowing up
-  const bool divide = a.normalize || a.kind == gating::softmax_chosen;
-  const f64 factor = f64(a.scale) / (!divide ? 1.0 : total < least && a.normalize ? least : total);
-  for (u32 j = 0; j < a.n_used; ++j) weights[j] = static_cast<f32>(f64(weights[j]) * factor);
+  all.finish(ids, weights);
+}
+
+/// The experts that a table [n_used, n_vocab] i32 has for one token, and their weights.
+inline void route_by_table(const route_args& a, const f32* logits, const weight& table, i32 token, i32* ids,
+                           f32* weights) noexcept {
+  std::memcpy(ids, table.data + u64{static_cast<u32>(token)} * a.n_used * sizeof(i32), a.n_used * sizeof(i32));
+  expert_weights(a, logits).finish(ids, weights);
 }
 
 }  // namespace jig

@@ -13,94 +13,23 @@
 #include <concepts>
 #include <limits>
 #include <string_view>
-#include <utility>
 
-#include "jig/core/arena.hpp"
 #include "jig/ops/args.hpp"
 #include "jig/ops/batch.hpp"
+#include "jig/ops/compression.hpp"
 #include "jig/ops/distance.hpp"
 #include "jig/ops/parallel.hpp"
 #include "jig/ops/recurrence.hpp"
 #include "jig/ops/selection.hpp"
 #include "jig/ops/sinkhorn.hpp"
 #include "jig/ops/tensor.hpp"
+#include "jig/ops/value.hpp"
 
 /// Keeps the bodies of operations out of the forward passes that call them, so that a program with many architectures
 /// compiles and carries each body once.
 #define JIG_NOINLINE [[gnu::noinline]]
 
 namespace jig {
-
-/// The activations of a matrix product: as f32 and, if the kernels want it, quantised to the weights' partner type.
-struct activations {
-  mat x;
-  u32 type = 0;  ///< type id of `prepared`
-  const u8* prepared = nullptr;
-};
-
-/// A range of arena bytes, given back on destruction. Move-only.
-class buffer {
- public:
-  constexpr buffer() noexcept = default;
-  constexpr buffer(arena_map& map, u64 offset, u8* data) noexcept : map_(&map), offset_(offset), data_(data) {}
-  constexpr buffer(buffer&& o) noexcept
-      : map_(std::exchange(o.map_, nullptr)), offset_(o.offset_), data_(std::exchange(o.data_, nullptr)) {}
-  constexpr buffer& operator=(buffer&& o) noexcept {
-    std::swap(map_, o.map_);
-    std::swap(offset_, o.offset_);
-    std::swap(data_, o.data_);
-    return *this;
-  }
-  constexpr ~buffer() {
-    if (map_) map_->give(offset_);
-  }
-  constexpr u8* data() const noexcept { return data_; }
-
- private:
-  arena_map* map_ = nullptr;
-  u64 offset_ = 0;
-  u8* data_ = nullptr;
-};
-
-/// A [rows, cols] matrix of activations in the arena. Converts to the view that kernels take.
-class value {
- public:
-  constexpr value() noexcept = default;
-  constexpr value(buffer memory, u32 rows, u32 cols) noexcept : memory_(std::move(memory)), rows_(rows), cols_(cols) {}
-  constexpr u32 rows() const noexcept { return rows_; }
-  constexpr u32 cols() const noexcept { return cols_; }
-  constexpr operator mat() const noexcept {
-    // In a constant expression (the planner) there is no memory to point to.
-    if (std::is_constant_evaluated()) return {nullptr, rows_, cols_, cols_};
-    return {reinterpret_cast<f32*>(memory_.data()), rows_, cols_, cols_};
-  }
-  constexpr mat columns(u32 from, u32 n) const noexcept { return mat(*this).columns(from, n); }
-  /// The same memory for whole numbers, such as the arrays of a batch; null in plans.
-  constexpr u32* numbers() const noexcept {
-    return std::is_constant_evaluated() ? nullptr : reinterpret_cast<u32*>(memory_.data());
-  }
-
- private:
-  buffer memory_;
-  u32 rows_ = 0, cols_ = 0;
-};
-
-/// What an indexer chose for the tokens of a batch, in the arena. Tests false if all cells are seen.
-class cell_choice {
- public:
-  constexpr cell_choice() noexcept = default;
-  constexpr cell_choice(buffer memory, u32 lists, u32 stride, u32 block) noexcept
-      : memory_(std::move(memory)), lists_(lists), stride_(stride), block_(block) {}
-  constexpr explicit operator bool() const noexcept { return stride_ != 0; }
-  constexpr operator chosen_blocks() const noexcept {
-    if (std::is_constant_evaluated()) return {nullptr, lists_, stride_, block_};
-    return {reinterpret_cast<u32*>(memory_.data()), lists_, stride_, block_};
-  }
-
- private:
-  buffer memory_;
-  u32 lists_ = 0, stride_ = 0, block_ = 1;
-};
 
 /// Watches nothing; see ops/trace.hpp for one that does.
 struct no_observer {
@@ -193,6 +122,15 @@ class executor {
     return out;
   }
 
+  /// The same for the first positions of the tokens' groups of neighbouring positions.
+  JIG_NOINLINE constexpr value rope_table_of_groups(const rope_args& args, u32 group, const batch& b) {
+    value out = make(b.n_tokens, args.n_rot);
+    buffer first = take(u64{b.n_tokens} * sizeof(u32));
+    u32* position = by_position(first, b, [group](u32 p) { return p - p % group; });
+    if (ok_) k_.rope_table(threads_, args, position, out);
+    return out;
+  }
+
   /// Rotates n_rot values of each of the n_head heads of x in place, those from `offset` on.
   JIG_NOINLINE constexpr void rope(const mat& x, u32 n_head, rope_kind kind, const mat& table, u32 offset = 0) {
     mat from = x.columns(offset, x.cols - offset);
@@ -259,6 +197,29 @@ class executor {
     return out;
   }
 
+  /// Stores what the rows of groups are made of ([tokens, heads * dim], see compress_args) in the sequences' memory.
+  /// Then, for each token, the row of the group that ends with it, or zeros: [tokens, dim].
+  JIG_NOINLINE constexpr value compress(const mat& vectors, const mat& scores, const compress_args& args,
+                                        const batch& b) {
+    store(vectors, scores, args.inputs(), b);
+    value out = make(b.n_tokens, args.dim);
+    if (ok_) k_.compress(threads_, args, b, out);
+    return out;
+  }
+
+  /// Stores keys and rows of groups ([tokens, dim_k], see compress), then attends to the windows' keys and to the rows,
+  /// or those chosen: [tokens, n_head * dim_v].
+  JIG_NOINLINE constexpr value attend_compressed(const mat& q, const mat& k, const mat& rows, const attend_args& args,
+                                                 const cell_choice& chosen, const batch& b) {
+    attend_args both = args;
+    both.values_in_keys = false;
+    store(k, rows, both, b);
+    value out = make(b.n_tokens, args.n_head * args.dim_v);
+    buffer scratch = take(K::attend_scratch_bytes(args, threads_.threads));
+    if (ok_) k_.attend_compressed(threads_, args, b, q, chosen, scratch.data(), out);
+    return out;
+  }
+
   /// The convolution of x ([tokens, cols]) over time, see conv_args; updates the sequences' states.
   JIG_NOINLINE constexpr value conv(const mat& x, const conv_args& args, const batch& b) {
     value out = make(x.rows, x.cols);
@@ -290,10 +251,20 @@ class executor {
     multiply(gate, up);
   }
 
+  JIG_NOINLINE constexpr void gated(const mat& gate, const mat& up, const limited_swiglu& act) {
+    // SiLU grows where it is positive, so its limit may stand behind it, where the kernel has it; the factors' limits
+    // are the same there.
+    const f32 part = act.part();
+    scale(up, part);
+    gated(gate, up, activation_args(activation::silu, act.limit * part));
+    scale(gate, 1.0f / part);
+  }
+
   /// x = act(x).
   JIG_NOINLINE constexpr void activate(const mat& x, const activation_args& act) {
     if (ok_) k_.activate(threads_, act, x);
   }
+  constexpr void activate(const mat& x, const limited_swiglu&) { activate(x, activation::silu); }
   JIG_NOINLINE constexpr void activate(const mat& x, const situ_args& act) {
     const value s = make(x.rows, x.cols);
     copy(s, x);
@@ -355,6 +326,15 @@ class executor {
     return out;
   }
 
+  /// The rows `position mod table.rows` of a table: [n_tokens, cols].
+  JIG_NOINLINE constexpr value places(const weight& table, const batch& b) {
+    value out = make(b.n_tokens, table.cols);
+    buffer ids = take(u64{b.n_tokens} * sizeof(u32));
+    const u32* rows = by_position(ids, b, [n = table.rows](u32 p) { return p % n; });
+    if (ok_) k_.embed(threads_, table, reinterpret_cast<const i32*>(rows), out);
+    return out;
+  }
+
   /// Gated feed-forward: down(act(gate x) * (up x)). https://arxiv.org/abs/2002.05202. Act: see gated().
   template <class Act>
   JIG_NOINLINE constexpr value feed_forward(const mat& x, const linear& gate, const linear& up, const linear& down,
@@ -371,35 +351,19 @@ class executor {
   template <class Act>
   JIG_NOINLINE constexpr value experts(const mat& x, const mat& logits, const linear& gate, const linear& up,
                                        const linear& down, const Act& act, const route_args& args) {
-    const u32 slots = x.rows * args.n_used;
-    value weights = make(x.rows, args.n_used);
-    buffer chosen = take(u64{slots} * sizeof(i32));
-    // The planner's constant evaluation cannot form this pointer and its kernels do not use it.
-    i32* ids = std::is_constant_evaluated() ? nullptr : reinterpret_cast<i32*>(chosen.data());
-    if (ok_) k_.route(threads_, args, logits, ids, weights);
-    value weighed;
-    if (args.weigh_input) {
-      weighed = make(slots, x.cols);
-      if (ok_) k_.expand(threads_, x, weights, weighed);
-      fill(weights, 1.0f);
-    }
-    const mat in = args.weigh_input ? mat(weighed) : x;
-    const u32 per_row = args.weigh_input ? 1 : args.n_used;
-    value g = matmul_experts(in, gate ? gate : up, ids, per_row, slots);
-    const u32 inner = down.w.cols;
-    if (gate) {
-      value u = matmul_experts(in, up, ids, per_row, slots);
-      gated(g, u, act);
-    } else if (g.cols() == 2 * inner) {
-      gated(g.columns(0, inner), g.columns(inner, inner), act);
-    } else {
-      activate(g, act);
-    }
-    value y = matmul_experts(g.columns(0, inner), down, ids, 1, slots);
-    g = value();
-    value out = make(x.rows, y.cols());
-    if (ok_) k_.combine(threads_, y, weights, out);
-    return out;
+    return experts_by(x, gate, up, down, act, args, [&](i32* ids, const mat& weights) {
+      if (ok_) k_.route(threads_, args, logits, ids, weights);
+    });
+  }
+
+  /// The same with experts that the tokens themselves choose: table [n_used, n_vocab] i32. The logits only weigh them.
+  template <class Act>
+  JIG_NOINLINE constexpr value experts_of_tokens(const mat& x, const mat& logits, const weight& table,
+                                                 const linear& gate, const linear& up, const linear& down,
+                                                 const Act& act, const route_args& args, const batch& b) {
+    return experts_by(x, gate, up, down, act, args, [&](i32* ids, const mat& weights) {
+      if (ok_) k_.route_tokens(threads_, args, logits, table, b.tokens, ids, weights);
+    });
   }
 
   /// out[t] = sum_j weights[t][j] * y[t * n + j] for weights [rows, n]: [rows, y.cols].
@@ -444,6 +408,50 @@ class executor {
   static constexpr const batch& pages_of(const attend_args& args, const batch& b) noexcept {
     return args.window_pages ? *b.windows : b;
   }
+  /// f(position) of every token, in a buffer of as many numbers.
+  template <class F>
+  constexpr u32* by_position(const buffer& memory, const batch& b, F&& f) const {
+    // The planner's constant evaluation cannot form this pointer and its kernels do not use it.
+    u32* out = std::is_constant_evaluated() ? nullptr : reinterpret_cast<u32*>(memory.data());
+    for (u32 t = 0; t < b.n_tokens && out != nullptr; ++t) out[t] = f(b.position[t]);
+    return out;
+  }
+
+  /// The experts that route(ids, weights) chooses.
+  template <class Act, class F>
+  constexpr value experts_by(const mat& x, const linear& gate, const linear& up, const linear& down, const Act& act,
+                             const route_args& args, F&& route) {
+    const u32 slots = x.rows * args.n_used;
+    value weights = make(x.rows, args.n_used);
+    buffer chosen = take(u64{slots} * sizeof(i32));
+    // The planner's constant evaluation cannot form this pointer and its kernels do not use it.
+    i32* ids = std::is_constant_evaluated() ? nullptr : reinterpret_cast<i32*>(chosen.data());
+    route(ids, weights);
+    value weighed;
+    if (args.weigh_input) {
+      weighed = make(slots, x.cols);
+      if (ok_) k_.expand(threads_, x, weights, weighed);
+      fill(weights, 1.0f);
+    }
+    const mat in = args.weigh_input ? mat(weighed) : x;
+    const u32 per_row = args.weigh_input ? 1 : args.n_used;
+    value g = matmul_experts(in, gate ? gate : up, ids, per_row, slots);
+    const u32 inner = down.w.cols;
+    if (gate) {
+      value u = matmul_experts(in, up, ids, per_row, slots);
+      gated(g, u, act);
+    } else if (g.cols() == 2 * inner) {
+      gated(g.columns(0, inner), g.columns(inner, inner), act);
+    } else {
+      activate(g, act);
+    }
+    value y = matmul_experts(g.columns(0, inner), down, ids, 1, slots);
+    g = value();
+    value out = make(x.rows, y.cols());
+    if (ok_) k_.combine(threads_, y, weights, out);
+    return out;
+  }
+
   JIG_NOINLINE constexpr buffer take(u64 bytes) {
     const u64 offset = map_.take(bytes);
     if (offset == arena_map::none) {

@@ -66,6 +66,10 @@ struct kv_rows {
 
   u8* key(u32 cell, u32 head) const noexcept { return page(cell) + keys + row(cell, head) * key_bytes; }
   u8* value(u32 cell, u32 head) const noexcept { return page(cell) + values + row(cell, head) * value_bytes; }
+  /// The row of the group that ends with the cell (ops/compression.hpp); they lie behind the keys.
+  u8* group(u32 cell, u32 head) const noexcept {
+    return page(cell) + keys + (u64{memory.page_tokens} * n_head_kv + row(cell, head)) * key_bytes;
+  }
 
  private:
   u8* page(u32 cell) const noexcept {

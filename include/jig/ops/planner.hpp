@@ -53,6 +53,9 @@ struct plan_kernels {
                         const chosen_blocks&) {}
   constexpr void attend_chosen(const parallel&, const attend_args&, const batch&, const mat&, const chosen_blocks&, u8*,
                                const mat&) {}
+  constexpr void compress(const parallel&, const compress_args&, const batch&, const mat&) {}
+  constexpr void attend_compressed(const parallel&, const attend_args&, const batch&, const mat&, const chosen_blocks&,
+                                   u8*, const mat&) {}
   constexpr void gated(const parallel&, const activation_args&, const mat&, const mat&) {}
   constexpr void activate(const parallel&, const activation_args&, const mat&) {}
   constexpr void multiply(const parallel&, const mat&, const mat&) {}
@@ -61,6 +64,8 @@ struct plan_kernels {
   constexpr void temperature(const parallel&, const temperature_args&, const u32*, const mat&) {}
   constexpr void expand(const parallel&, const mat&, const mat&, const mat&) {}
   constexpr void route(const parallel&, const route_args&, const mat&, i32*, const mat&) {}
+  constexpr void route_tokens(const parallel&, const route_args&, const mat&, const weight&, const i32*, i32*,
+                              const mat&) {}
   constexpr void combine(const parallel&, const mat&, const mat&, const mat&) {}
   constexpr void sinkhorn(const parallel&, const sinkhorn_args&, const mat&, const mat&) {}
   constexpr void conv(const parallel&, const conv_args&, const batch&, const mat&, const mat&) {}

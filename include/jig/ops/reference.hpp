@@ -191,6 +191,30 @@ struct reference_kernels {
     });
   }
 
+  /// See compress_args.
+  void compress(const parallel&, const compress_args& a, const batch& b, const mat& out) const {
+    visit_id(kv_types{}, b.memory.type, [&]<class T>(type_tag<T>) {
+      for (u32 t = 0; t < out.rows; ++t) {
+        const kv_rows<T> rows(a.inputs(), b, b.sequence[t]);
+        for (u32 c = 0; c < a.dim; ++c) out.row(t)[c] = static_cast<f32>(compressed_column<T>(a, rows, b.cell[t], c));
+      }
+    });
+  }
+
+  /// The same over windows and rows of groups.
+  void attend_compressed(const parallel& p, const attend_args& a, const batch& b, const mat& q,
+                         const chosen_blocks& chosen, u8*, const mat& out) const {
+    visit_id(kv_types{}, b.memory.type, [&]<class T>(type_tag<T>) {
+      p.for_rows(u64{b.n_tokens} * a.n_head, 1, [&](u64 begin, u64 end) {
+        for (u64 i = begin; i < end; ++i) {
+          const u32 t = static_cast<u32>(i / a.n_head), h = static_cast<u32>(i % a.n_head);
+          const compressed_cells cells = compressed_cells_of(a, chosen, b, t);
+          attend_head<T>(a, b, t, h, cells, q.row(t) + h * a.dim_k, out.row(t) + h * a.dim_v);
+        }
+      });
+    });
+  }
+
   /// See select_args.
   void select(const parallel&, const select_args& a, const batch& b, const mat& q, const mat& weights, u8* scratch,
               const chosen_blocks& chosen) const {
@@ -214,6 +238,13 @@ struct reference_kernels {
   /// See route_args: the n_used best eligible experts (the lower id on a tie) and their weights.
   void route(const parallel&, const route_args& a, const mat& logits, i32* ids, const mat& weights) const {
     for (u32 t = 0; t < logits.rows; ++t) jig::route_token(a, logits.row(t), ids + usize{t} * a.n_used, weights.row(t));
+  }
+
+  /// Weighs the experts that a table has for the tokens.
+  void route_tokens(const parallel&, const route_args& a, const mat& logits, const weight& table, const i32* tokens,
+                    i32* ids, const mat& weights) const {
+    for (u32 t = 0; t < logits.rows; ++t)
+      jig::route_by_table(a, logits.row(t), table, tokens[t], ids + usize{t} * a.n_used, weights.row(t));
   }
 
   /// out[t] = sum_j weights[t][j] * y[t * n_used + j].
@@ -335,23 +366,45 @@ struct reference_kernels {
     return y;
   }
 
+  /// Column c of the row of the group that ends with this cell, 0 if none does.
+  template <class T>
+  static f64 compressed_column(const compress_args& a, const kv_rows<T>& rows, u32 last, u32 c) {
+    const cell_range cells = a.cells(last);
+    const auto number = [c](const u8* row) {
+      f32 values[T::size];
+      T::decode(reinterpret_cast<const T*>(row)[c / T::size], std::span<f32, T::size>(values));
+      return f64(values[c % T::size]);
+    };
+    f64 top = -std::numeric_limits<f64>::infinity(), sum = 0.0, mixed = 0.0;
+    for (u32 cell = cells.begin; cell < cells.end; ++cell)
+      top = std::fmax(top, number(rows.value(cell, a.head(cell, last))));
+    for (u32 cell = cells.begin; cell < cells.end; ++cell) {
+      const u32 h = a.head(cell, last);
+      const f64 w = std::exp(number(rows.value(cell, h)) - top);
+      sum += w;
+      mixed += w * number(rows.key(cell, h));
+    }
+    return cells.size() != 0 ? mixed / sum : 0.0;
+  }
+
   template <class T, class Cells>
   static void attend_head(const attend_args& a, const batch& b, u32 t, u32 head, const Cells& cells, const f32* q,
                           f32* out) {
     const kv_rows<T> rows(a, b, b.sequence[t]);
     const u32 head_kv = head / (a.n_head / a.n_head_kv);
     const f64 slope = a.alibi_bias != 0.0f ? std::exp2(-f64(alibi_exponent(a.alibi_bias, a.n_head, head))) : 0.0;
-    auto score = [&](u32 cell) {
+    auto score = [&](u32 j) {
       f64 s = 0.0;
-      for_blocks<T>(rows.key(cell, head_kv), a.dim_k, [&](u32 i, f32 k) { s += f64(q[i]) * f64(k); });
+      const u32 cell = cells[j];
+      for_blocks<T>(seen_key(rows, cells, j, head_kv), a.dim_k, [&](u32 i, f32 k) { s += f64(q[i]) * f64(k); });
       s *= f64(a.scale);
       if (a.softcap != 0.0f) s = f64(a.softcap) * std::tanh(s / f64(a.softcap));
       if (a.distances.data) s += f64(a.distances.row(head)[distance_column(cell, b.cell[t])]);
       return slope == 0.0 ? s : s - slope * std::abs(f64(b.cell[t]) - f64(cell));
     };
-    f64 top = a.sinks ? f64(a.sinks.floats()[head]) : score(cells[0]), sum = 0.0;
+    f64 top = a.sinks ? f64(a.sinks.floats()[head]) : score(0), sum = 0.0;
     for (u32 j = 0; j < cells.size(); ++j) {
-      const f64 s = score(cells[j]);
+      const f64 s = score(j);
       top = s > top ? s : top;
     }
     constexpr u32 slice = 64;  // value columns summed at a time, so that no buffer depends on the head size
@@ -359,9 +412,9 @@ struct reference_kernels {
       f64 mixed[slice] = {};
       sum = a.sinks ? std::exp(f64(a.sinks.floats()[head]) - top) : 0.0;
       for (u32 j = 0; j < cells.size(); ++j) {
-        const f64 p = std::exp(score(cells[j]) - top);
+        const f64 p = std::exp(score(j) - top);
         sum += p;
-        for_blocks<T>(rows.value(cells[j], head_kv), a.dim_v, [&](u32 i, f32 v) {
+        for_blocks<T>(seen_value(rows, cells, j, head_kv), a.dim_v, [&](u32 i, f32 v) {
           if (i >= from && i < from + slice) mixed[i - from] += p * f64(v);
         });
       }

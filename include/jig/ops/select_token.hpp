@@ -107,6 +107,7 @@ struct best_lists {
 
 /// Blocks that token t sees, the last one perhaps in part.
 constexpr u32 seen_blocks(const select_args& a, const batch& b, u32 t) noexcept {
+  if (a.one_key) return (b.cell[t] + 1) / a.block;
   return (visible_cells({}, b, t).end - 1) / a.block + 1;
 }
 
@@ -132,14 +133,14 @@ template <class Score>
 constexpr void offer_blocks(const select_args& a, const batch& b, u32 t, u32 first, u32 last, const best_lists& to,
                             f32* scratch, Score&& score) noexcept {
   if (a.shared > 1) return offer_sharing(a, b, t, first, last, to, scratch, score);
-  const u32 end = visible_cells({}, b, t).end, own = b.cell[t] / a.block;
+  const u32 end = visible_cells({}, b, t).end, own = b.cell[t] / a.block, keys = a.one_key ? 1 : a.block;
   f32 *best = scratch, *now = scratch + to.n;
   for (u32 block = first; block < last; ++block) {
     const bool local = block <= own && own - block < a.n_local;
-    const u32 from = block * a.block;
+    const u32 from = (block + 1) * a.block - keys;
     for (u32 l = 0; l < to.n; ++l)
       best[l] = local ? std::numeric_limits<f32>::infinity() : std::numeric_limits<f32>::lowest();
-    for (u32 cell = from; cell < end && cell - from < a.block && !local; ++cell) {
+    for (u32 cell = from; cell < end && cell - from < keys && !local; ++cell) {
       score(cell, now);
       for (u32 l = 0; l < to.n; ++l) best[l] = now[l] > best[l] ? now[l] : best[l];
     }

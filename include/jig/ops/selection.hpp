@@ -18,6 +18,7 @@ struct select_args {
   u32 top_k = 0;            ///< blocks that are chosen
   u32 block = 1;            ///< cells of a block; its score is the largest of theirs
   u32 n_local = 0;          ///< blocks up to the token's own that are chosen whatever their scores, at most top_k
+  bool one_key = false;     ///< blocks have one key each, with their last cell, and are chosen when they are complete
   bool per_head = false;    ///< each head has a list of its own, by q k; else one list, by sum_h weight_h max(q_h k, 0)
   /// Neighbouring cells with one key, which lies in the last one's place. Blocks are then single cells, and those that
   /// have no such key yet are chosen whatever their scores; they are fewer than top_k.

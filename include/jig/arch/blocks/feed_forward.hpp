@@ -31,6 +31,10 @@ constexpr value mlp(X& x, const decoder_spec& spec, const Act& act, f32 eps, con
 template <class M>
 inline constexpr bool has_situ = requires { M::architecture::situ; };
 
+/// Families whose gates are limited in front of SiLU: `static constexpr bool limits_gate = true`.
+template <class M>
+inline constexpr bool has_limited_gate = requires { M::architecture::limits_gate; };
+
 /// The activation of dense layers and shared experts, with its parameters.
 constexpr activation_args make_activation(const decoder_spec& spec, const hparams& hp, u32 il) {
   activation_args a(hp.act_silu ? activation::silu : spec.act, hp.clamp_shared[il]);
@@ -42,6 +46,7 @@ constexpr activation_args make_activation(const decoder_spec& spec, const hparam
 template <class M>
 constexpr auto make_activation(const decoder_spec& spec, const M& m, u32 il) {
   if constexpr (has_situ<M>) return situ_args{m.hp().situ_beta, m.hp().situ_linear_beta};
+  else if constexpr (has_limited_gate<M>) return limited_swiglu{m.hp().clamp_shared[il]};
   else return make_activation(spec, m.hp(), il);
 }
 
@@ -49,6 +54,7 @@ constexpr auto make_activation(const decoder_spec& spec, const M& m, u32 il) {
 template <class M>
 constexpr auto expert_activation(const decoder_spec& spec, const M& m, u32 il) {
   if constexpr (has_situ<M>) return make_activation(spec, m, il);
+  else if constexpr (has_limited_gate<M>) return limited_swiglu{m.hp().clamp_expert[il]};
   else return activation_args(spec.act, m.hp().clamp_expert[il]);
 }
 

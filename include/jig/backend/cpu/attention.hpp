@@ -8,7 +8,7 @@
 
 #include "jig/backend/cpu/math.hpp"
 #include "jig/backend/cpu/sizes.hpp"
-#include "jig/ops/kv_rows.hpp"
+#include "jig/ops/compression.hpp"
 #include "jig/ops/parallel.hpp"
 #include "jig/ops/tensor.hpp"
 #include "jig/quant/rows.hpp"
@@ -142,7 +142,7 @@ void attend_token(const attend_args& a, const batch& b, u32 t, u32 h, const Cell
   for (u32 from = 0; from < end; from += block_cells) {
     const u32 n = end - from < block_cells ? end - from : block_cells;
     for (u32 j = 0; j < n; ++j)
-      s.rows[j] = row_floats<V, T>(rows.key(cells[from + j], h), a.dim_k, s.decoded + j * stride);
+      s.rows[j] = row_floats<V, T>(seen_key(rows, cells, from + j, h), a.dim_k, s.decoded + j * stride);
     s.score(n, cells, from);
     s.weigh(n);
     for (u32 j = 0; j < n && !a.values_in_keys; ++j)

@@ -8,6 +8,7 @@
 // Programs that shall run on any machine of a family take cpu::dispatched_kernels (dispatch.hpp) instead.
 
 #include "jig/backend/cpu/attention.hpp"
+#include "jig/backend/cpu/compression.hpp"
 #include "jig/backend/cpu/elementwise.hpp"
 #include "jig/backend/cpu/matmul.hpp"
 #include "jig/backend/cpu/moe.hpp"
@@ -79,8 +80,19 @@ struct kernels : kernel_sizes<Quants> {
                      u8* scratch, const mat& out) const {
     cpu::attend_chosen<V, Kv>(p, a, b, q, chosen, scratch, out);
   }
+  void compress(const parallel& p, const compress_args& a, const batch& b, const mat& out) const {
+    cpu::compress<V>(p, a, b, out);
+  }
+  void attend_compressed(const parallel& p, const attend_args& a, const batch& b, const mat& q,
+                         const chosen_blocks& chosen, u8* scratch, const mat& out) const {
+    cpu::attend_compressed<V>(p, a, b, q, chosen, scratch, out);
+  }
   void route(const parallel& p, const route_args& a, const mat& logits, i32* ids, const mat& weights) const {
     cpu::route(p, a, logits, ids, weights);
+  }
+  void route_tokens(const parallel& p, const route_args& a, const mat& logits, const weight& table, const i32* tokens,
+                    i32* ids, const mat& weights) const {
+    cpu::route_tokens(p, a, logits, table, tokens, ids, weights);
   }
   void combine(const parallel& p, const mat& y, const mat& weights, const mat& out) const {
     cpu::combine<V>(p, y, weights, out);

@@ -51,6 +51,14 @@ inline void route(const parallel& p, const route_args& a, const mat& logits, i32
   });
 }
 
+/// The experts that a table has for the tokens ([n_used, n_vocab] i32), weighed in double precision.
+inline void route_tokens(const parallel& p, const route_args& a, const mat& logits, const weight& table,
+                         const i32* tokens, i32* ids, const mat& weights) noexcept {
+  each_row(p, logits.rows, a.n_expert * 8, [&](u32 t) {
+    route_by_table(a, logits.row(t), table, tokens[t], ids + usize{t} * a.n_used, weights.row(t));
+  });
+}
+
 /// out[t] = sum_j weights[t][j] * y[t * n_used + j]. Shapes: y [tokens * n_used, cols], weights [tokens, n_used],
 /// out [tokens, cols]. Absolute error below 6e-8 * n_used * sum |w y|.
 template <class V>

@@ -51,7 +51,12 @@ struct kernel_table {
                  const chosen_blocks&) = detail::nothing;
   void (*attend_chosen)(const parallel&, const attend_args&, const batch&, const mat&, const chosen_blocks&, u8*,
                         const mat&) = detail::nothing;
+  void (*compress)(const parallel&, const compress_args&, const batch&, const mat&) = detail::nothing;
+  void (*attend_compressed)(const parallel&, const attend_args&, const batch&, const mat&, const chosen_blocks&, u8*,
+                            const mat&) = detail::nothing;
   void (*route)(const parallel&, const route_args&, const mat&, i32*, const mat&) = detail::nothing;
+  void (*route_tokens)(const parallel&, const route_args&, const mat&, const weight&, const i32*, i32*,
+                       const mat&) = detail::nothing;
   void (*combine)(const parallel&, const mat&, const mat&, const mat&) = detail::nothing;
   void (*sinkhorn)(const parallel&, const sinkhorn_args&, const mat&, const mat&) = detail::nothing;
   void (*conv)(const parallel&, const conv_args&, const batch&, const mat&, const mat&) = detail::nothing;
@@ -127,8 +132,19 @@ class dispatched_kernels : public kernel_sizes<Quants> {
                      u8* scratch, const mat& out) const {
     t_->attend_chosen(p, a, b, q, chosen, scratch, out);
   }
+  void compress(const parallel& p, const compress_args& a, const batch& b, const mat& out) const {
+    t_->compress(p, a, b, out);
+  }
+  void attend_compressed(const parallel& p, const attend_args& a, const batch& b, const mat& q,
+                         const chosen_blocks& chosen, u8* scratch, const mat& out) const {
+    t_->attend_compressed(p, a, b, q, chosen, scratch, out);
+  }
   void route(const parallel& p, const route_args& a, const mat& logits, i32* ids, const mat& weights) const {
     t_->route(p, a, logits, ids, weights);
+  }
+  void route_tokens(const parallel& p, const route_args& a, const mat& logits, const weight& table, const i32* tokens,
+                    i32* ids, const mat& weights) const {
+    t_->route_tokens(p, a, logits, table, tokens, ids, weights);
   }
   void combine(const parallel& p, const mat& y, const mat& weights, const mat& out) const {
     t_->combine(p, y, weights, out);

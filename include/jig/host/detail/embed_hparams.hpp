@@ -86,8 +86,10 @@ inline constexpr hparams_member hparams_members[] = {
     {"index_block", &hparams::index_block},
     {"index_local", &hparams::index_local},
     {"index_shared", &hparams::index_shared},
-    {"groups", &hparams::groups},
     {"index_layers", &hparams::index_layers},
+    {"cell_groups", &hparams::cell_groups},
+    {"n_out_groups", &hparams::n_out_groups},
+    {"n_lora_out", &hparams::n_lora_out},
     {"n_shared_kv", &hparams::n_shared_kv},
     {"n_layer_input", &hparams::n_layer_input},
     {"n_altup", &hparams::n_altup},
@@ -96,7 +98,6 @@ inline constexpr hparams_member hparams_members[] = {
     {"ngram_size", &hparams::ngram_size},
     {"ngram_heads", &hparams::ngram_heads},
     {"n_ngram_tables", &hparams::n_ngram_tables},
-    {"ngram_factors", {&hparams::ngram_factors, &hparams::ngram_size}},
     {"ngram_offsets", &hparams::ngram_offsets},
     {"ngram_rows", &hparams::ngram_rows},
     {"ngram_taps", &hparams::ngram_taps},
@@ -166,6 +167,7 @@ inline constexpr hparams_member hparams_members[] = {
     {"experts_per_group", &hparams::experts_per_group},
     {"n_ff_chunk", &hparams::n_ff_chunk},
     {"expert_group_scale", &hparams::expert_group_scale},
+    {"n_token_routed", &hparams::n_token_routed},
     {"n_latent_expert", &hparams::n_latent_expert},
 };
 
