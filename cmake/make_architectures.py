@@ -84,9 +84,9 @@ left = sorted(n for n in kit if n not in known)
 covered = sum(len(v) for k, v in kit.items() if k in known)
 summary = f"""{len(order)} families, {covered} models of the kit. Median length of a family:
 {statistics.median(sizes):g} lines, the longest {max(sizes)}."""
-missing = f"""Not written yet, of those in the kit: {', '.join(left)}. Loading a file of one of these is the error
-`unknown_architecture`, which lists what the program has; a program that was built without a family of the table is told
-the header that adds it."""
+missing = f"""{'Not written yet, of those in the kit: ' + ', '.join(left) + '. ' if left else ''}Loading a file of another
+family is the error `unknown_architecture`, which lists what the program has; a program that was built without a family
+of the table is told the header that adds it."""
 lines += ["", textwrap.fill(summary, 120), "", textwrap.fill(missing, 120), ""]
 
 header = """#pragma once

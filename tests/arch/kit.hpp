@@ -91,7 +91,7 @@ inline std::vector<u8> materialize(const json& d) {
     u64 count = 1;
     for (u64 n : shape) count *= n;
     const std::string name = tensor["name"];
-    const bool whole = tensor["type"] == "i32";
+    const bool whole = tensor.value("type", "f32") == "i32";
     data.push_back((whole ? ids : values)(name, count, tensor["offset"], tensor["scale"]));
     const std::span bytes(reinterpret_cast<const u8*>(data.back().data()), count * 4);
     if (!w.add_tensor(name, shape, whole ? 26 : 0, bytes))

@@ -34,7 +34,7 @@ inline const std::vector<std::string>& kit_models(const std::string& result = "l
         found[d.contains("logits") ? "logits" : "embedding"].push_back(entry.path().stem().string());
     }
     const usize have = found["logits"].size() + found["embedding"].size();
-    MESSAGE(have << " of the kit's " << all << " models; the others' architectures are not written yet");
+    MESSAGE(have << " of the kit's " << all << " models are of architectures that this program has");
     REQUIRE(have >= arch_infos<all_archs>.size());
     for (auto& [kind, list] : found) {
       std::sort(list.begin(), list.end());

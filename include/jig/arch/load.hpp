@@ -7,8 +7,6 @@
 //   std::vector<weight> slots(slots_of<arch::llama>.count(hp));
 //   JIG_TRY(auto m, bind<arch::llama, all_quants>(file, hp, slots));
 
-#include <charconv>
-
 #include "jig/arch/info.hpp"
 #include "jig/arch/names.hpp"
 #include "jig/gguf/file_set.hpp"
@@ -200,12 +198,11 @@ inline result<tensor_shape> row_shape(const tensor_row& row, const hparams& hp, 
   return shape;
 }
 
-/// The layer of a tensor of this name, or none.
-inline u32 layer_of(std::string_view name) noexcept {
-  constexpr std::string_view prefix = "blk.";
-  u32 layer = ~u32{0};
-  if (name.starts_with(prefix)) std::from_chars(name.data() + prefix.size(), name.data() + name.size(), layer);
-  return layer;
+/// Whether the tensor of this name belongs to one of the layers from `first` on, of which there are n.
+inline bool in_layers(std::string_view name, u32 first, u32 n) noexcept {
+  for (u32 il = first; il - first < n; ++il)
+    if (name.starts_with(tensor_name("blk.{}", il, ".").view())) return true;
+  return false;
 }
 
 }  // namespace detail
@@ -320,8 +317,8 @@ inline result<void> bind_weights(const arch_info& arch, u64 types, const gguf::f
   // activations and enters no product.
   if (found == file.tensors().size()) return {};
   for (const gguf::tensor_info& info : file.tensors()) {
-    const u32 layer = detail::layer_of(info.name);
-    bool bound = info.name.ends_with(".input_scale") || (layer >= hp.n_layer && layer - hp.n_layer < hp.n_layer_next);
+    bool bound =
+        info.name.ends_with(".input_scale") || detail::in_layers(info.name, hp.n_layer, hp.n_layer_next);
     for (const weight& w : slots) bound = bound || (w && w.data == info.data.data());
     if (!bound) return fail(errc::unexpected_tensor, info.name).at(info.position);
   }

@@ -11,7 +11,6 @@
 //   JIG_TRY(session s, session::make(config, need, activations, memory, words, views));
 //   JIG_TRY(mat logits, s.decode(kernels, model, items));
 
-#include <algorithm>
 #include <cstring>
 
 #include "jig/arch/blocks/shift.hpp"
@@ -187,7 +186,8 @@ class basic_session {
       });
       JIG_CHECK(paged_.truncate(sequence, length - discard));
       for (u32 at = keep; at < length - discard; at += config_.batch) {
-        const batch b = cells(sequence, at, std::min(config_.batch, length - discard - at), discard);
+        const u32 rest = length - discard - at;
+        const batch b = cells(sequence, at, rest < config_.batch ? rest : config_.batch, discard);
         executor<K> x(kernels, activations_.data(), activations_.size(), threads);
         rotate_keys_back(x, m, b);
         if (!x.ok()) return fail(errc::out_of_memory, "activations").got(activations_.size());

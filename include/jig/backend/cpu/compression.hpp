@@ -35,9 +35,9 @@ void compress_columns(const compress_args& a, const kv_rows<T>& rows, const cell
 
 /// out [tokens, dim]: the row of the group that ends with the token, else zeros.
 /// Absolute error below 1e-6 * (1 + largest |score|) * the largest |v|, and 2 * group * 6e-8 of that.
-template <class V>
+template <class V, class Kv>
 void compress(const parallel& p, const compress_args& a, const batch& b, const mat& out) noexcept {
-  visit_id(kv_types{}, b.memory.type, [&]<class T>(type_tag<T>) {
+  visit_id(Kv{}, b.memory.type, [&]<class T>(type_tag<T>) {
     p.for_rows(out.rows, 1, [&](u64 begin, u64 end) {
       for (u32 t = static_cast<u32>(begin); t < end; ++t) {
         const cell_range cells = a.cells(b.cell[t]);
@@ -53,13 +53,13 @@ void compress(const parallel& p, const compress_args& a, const batch& b, const m
 }
 
 /// `attend` over windows and rows of groups; shapes, scratch and error as there.
-template <class V>
+template <class V, class Kv>
 void attend_compressed(const parallel& p, const attend_args& a, const batch& b, const mat& q,
                        const chosen_blocks& chosen, u8* scratch, const mat& out) noexcept {
   u64 work = 0;
   for (u32 t = 0; t < b.n_tokens; ++t)
     work += u64{compressed_cells_of(a, chosen, b, t).size()} * a.n_head * (a.dim_k + a.dim_v);
-  detail::attend_all<V>(p, a, b, work, q, scratch, out,
+  detail::attend_all<V, Kv>(p, a, b, work, q, scratch, out,
                         [&](u32 t, u32) { return compressed_cells_of(a, chosen, b, t); });
 }
 

@@ -81,11 +81,11 @@ struct kernels : kernel_sizes<Quants> {
     cpu::attend_chosen<V, Kv>(p, a, b, q, chosen, scratch, out);
   }
   void compress(const parallel& p, const compress_args& a, const batch& b, const mat& out) const {
-    cpu::compress<V>(p, a, b, out);
+    cpu::compress<V, Kv>(p, a, b, out);
   }
   void attend_compressed(const parallel& p, const attend_args& a, const batch& b, const mat& q,
                          const chosen_blocks& chosen, u8* scratch, const mat& out) const {
-    cpu::attend_compressed<V>(p, a, b, q, chosen, scratch, out);
+    cpu::attend_compressed<V, Kv>(p, a, b, q, chosen, scratch, out);
   }
   void route(const parallel& p, const route_args& a, const mat& logits, i32* ids, const mat& weights) const {
     cpu::route(p, a, logits, ids, weights);
