@@ -30,8 +30,8 @@ constexpr u64 kv_token_bytes(u32 type, u32 n_head_kv, u32 dim_k, u32 dim_v) noex
   return n_head_kv * (kv_row_bytes(type, dim_k) + kv_row_bytes(type, dim_v));
 }
 
-/// The cells [begin, end) that token t sees: source, causality, window and chunk. Without causality a window is symmetric:
-/// half of it to either side.
+/// The cells [begin, end) that token t sees: source, causality, window and chunk. Without causality a window is
+/// symmetric: half of it to either side.
 struct cell_range {
   u32 begin, end;
   constexpr u32 size() const noexcept { return end - begin; }

@@ -1,7 +1,7 @@
 #pragma once
-// The keys and values of all sequences, in pages: one kind of page for all layers, or, where windowed layers forget, one
-// for those and one for the others. Both kinds have the same cells; only what is still there differs. No heap; works in
-// the caller's memory.
+// The keys and values of all sequences, in pages: one kind of page for all layers, or, where windowed layers forget,
+// one for those and one for the others. Both kinds have the same cells; only what is still there differs. No heap; works
+// in the caller's memory.
 
 #include <cstring>
 

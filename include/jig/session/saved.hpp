@@ -140,7 +140,8 @@ inline result<saved_header> read_saved(std::span<const u8> bytes) noexcept {
   const u64 rest = bytes.size() - sizeof h;
   const auto fits = [rest](u64 n, u64 each) { return n == 0 || each == 0 || n <= rest / each; };
   if (h.first > h.length) return fail(errc::bad_state, "first").got(h.first);
-  if (!fits(h.length, h.token_bytes) || !fits(h.length - h.first, h.window_bytes) || h.state_floats > rest || h.payload() != rest)
+  const bool all_fit = fits(h.length, h.token_bytes) && fits(h.length - h.first, h.window_bytes);
+  if (!all_fit || h.state_floats > rest || h.payload() != rest)
     return fail(errc::bad_state, "truncated").got(bytes.size());
   if (h.source > h.length) return fail(errc::bad_state, "source").got(h.source);
   if (h.tokens != 0 && h.tokens != h.length) return fail(errc::bad_state, "tokens").got(h.tokens);

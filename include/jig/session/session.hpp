@@ -165,8 +165,8 @@ class basic_session {
   /// Context shift: forgets `discard` tokens behind the first `keep` and moves what follows to their positions, so that
   /// there is room again. Keys keep what they were made of, the forgotten tokens included: an approximation
   /// (https://arxiv.org/abs/2309.17453). Errors: bad_sequence, bad_argument (more tokens than there are, or part of a
-  /// source), not_supported (see can_shift), state_not_kept (windowed layers have forgotten tokens, see kept_window; got:
-  /// how many), context_full (shared pages that cannot be copied).
+  /// source), not_supported (see can_shift), state_not_kept (windowed layers have forgotten tokens, see kept_window;
+  /// got: how many), context_full (shared pages that cannot be copied).
   template <class K, class Model>
   result<void> shift(K& kernels, const Model& m, u32 sequence, u32 keep, u32 discard,
                      const parallel& threads = {}) noexcept {
@@ -201,8 +201,9 @@ class basic_session {
   /// sequence exists.
   const paged_memory<Windows>& paged() const noexcept { return paged_; }
   const state_store& states() const noexcept { return states_; }
-  /// Makes an empty sequence one of n tokens, whose keys, values and states the caller writes; windowed layers get those
-  /// from `first` on. `source`: as many of them are its source. All or nothing. Errors: bad_sequence, context_full.
+  /// Makes an empty sequence one of n tokens, whose keys, values and states the caller writes; windowed layers get
+  /// those from `first` on. `source`: as many of them are its source. All or nothing. Errors: bad_sequence,
+  /// context_full.
   result<void> reserve(u32 sequence, u32 n, u32 first, u32 source) noexcept {
     JIG_CHECK(paged_.extend_from(sequence, n, first));
     paged_.set_source(sequence, source);

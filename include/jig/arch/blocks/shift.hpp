@@ -12,7 +12,8 @@ namespace jig {
 /// forgotten, and the keys of indexers are not moved either.
 template <class M>
 inline constexpr bool can_shift = !has_states<M> && !has_indexer<M> && !requires { M::architecture::encodes; } &&
-                                  !requires { M::architecture::extra_head; } && !M::architecture::spec.qk_norm_after_rope &&
+                                  !requires { M::architecture::extra_head; } &&
+                                  !M::architecture::spec.qk_norm_after_rope &&
                                   !slots_of<typename M::architecture>.find(t::position_embd.name).found;
 
 /// Rotates the keys in the batch's cells back by the batch's positions, in all layers.

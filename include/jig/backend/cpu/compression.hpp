@@ -60,7 +60,7 @@ void attend_compressed(const parallel& p, const attend_args& a, const batch& b, 
   for (u32 t = 0; t < b.n_tokens; ++t)
     work += u64{compressed_cells_of(a, chosen, b, t).size()} * a.n_head * (a.dim_k + a.dim_v);
   detail::attend_all<V, Kv>(p, a, b, work, q, scratch, out,
-                        [&](u32 t, u32) { return compressed_cells_of(a, chosen, b, t); });
+                            [&](u32 t, u32) { return compressed_cells_of(a, chosen, b, t); });
 }
 
 }  // namespace jig::cpu

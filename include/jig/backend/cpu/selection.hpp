@@ -90,7 +90,8 @@ void attend_chosen(const parallel& p, const attend_args& a, const batch& b, cons
   u64 work = 0;
   for (u32 t = 0; t < b.n_tokens; ++t)
     work += u64{chosen_cells(chosen, b, t, 0).size()} * a.n_head * (a.dim_k + a.dim_v);
-  detail::attend_all<V, Kv>(p, a, b, work, q, scratch, out, [&](u32 t, u32 h) { return chosen_cells(chosen, b, t, h); });
+  detail::attend_all<V, Kv>(p, a, b, work, q, scratch, out,
+                            [&](u32 t, u32 h) { return chosen_cells(chosen, b, t, h); });
 }
 
 }  // namespace jig::cpu
