@@ -98,6 +98,7 @@ inline constexpr hparams_member hparams_members[] = {
     {"ngram_size", &hparams::ngram_size},
     {"ngram_heads", &hparams::ngram_heads},
     {"n_ngram_tables", &hparams::n_ngram_tables},
+    {"ngram_factors", {&hparams::ngram_factors, &hparams::ngram_size}},
     {"ngram_offsets", &hparams::ngram_offsets},
     {"ngram_rows", &hparams::ngram_rows},
     {"ngram_taps", &hparams::ngram_taps},
