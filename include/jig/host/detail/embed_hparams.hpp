@@ -246,7 +246,7 @@ inline result<std::string> hparams_text(std::span<const key_row> keys, hparams h
   // One number would mean a period here, and not the flag of every layer.
   if (hp.window_pattern.varies()) return fail(errc::not_supported, "attention.sliding_window_pattern");
   // Nor do lists that do not go by layers stand in constants.
-  if (hp.n_adapters != 0) return fail(errc::not_supported, "adapters.count");
+  if (hp.adapter_tokens.varies()) return fail(errc::not_supported, "adapters.token_ids_activate");
   if (hp.ngram_factors.varies()) return fail(errc::not_supported, "ple.layer_multipliers");
   std::string out;
   for (const hparams_member& e : hparams_members) {
