@@ -119,8 +119,8 @@ struct kv_part {
   bool in_windows = false;  ///< in a page of windowed layers
 };
 
-/// Calls f(kv_part) for every layer's keys, values, index keys and inputs of groups, and for keys and values of an extra
-/// head, in the order in which they lie in the pages.
+/// Calls f(kv_part) for every layer's keys, values, index keys and inputs of groups, and for keys and values of an
+/// extra head, in the order in which they lie in the pages.
 template <class M, class F>
 constexpr void each_kv_part(const M& m, const kv_memory& memory, F&& f) noexcept {
   u64 at[2] = {0, 0};

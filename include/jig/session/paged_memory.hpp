@@ -1,7 +1,7 @@
 #pragma once
 // The keys and values of all sequences, in pages: one kind of page for all layers, or, where windowed layers forget,
-// one for those and one for the others. Both kinds have the same cells; only what is still there differs. No heap; works
-// in the caller's memory.
+// one for those and one for the others. Both kinds have the same cells; only what is still there differs. No heap;
+// works in the caller's memory.
 
 #include <cstring>
 
@@ -47,7 +47,8 @@ class paged_memory {
     paged_memory m;
     m.memory_ = {data, p.page_bytes, p.pages.page_tokens, kv_type};
     JIG_TRY(m.pages_, page_index::make(p.pages, words));
-    if (!Windows || p.window_page_bytes == 0) return m;
+    if (p.window_page_bytes == 0) return m;
+    if constexpr (!Windows) return fail(errc::bad_argument, "windows").got(p.window_page_bytes);
     m.memory_.windows_apart = true;
     m.window_memory_ = {data + p.window_offset(), p.window_page_bytes, p.windows.page_tokens, kv_type, true};
     m.window_ = p.window;

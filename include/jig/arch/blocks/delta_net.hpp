@@ -121,8 +121,8 @@ constexpr void ungroup(X& x, const mat& from, u32 groups, const std::array<u32, 
 }  // namespace detail
 
 /// A gated delta net: projections, recurrence, output projection: n -> [tokens, n_embd]. gate_by: how the gate is
-/// activated. Older files have queries, keys, values and gates of a key's head side by side, in one matrix; likewise rates and
-/// steps.
+/// activated. Older files have queries, keys, values and gates of a key's head side by side, in one matrix; likewise
+/// rates and steps.
 template <class X, class M>
 constexpr value delta_net(X& x, const M& m, const batch& b, u32 il, const mat& n, bool tiled,
                           activation gate_by = activation::silu) {
