@@ -123,6 +123,14 @@ TEST_CASE("jig-cli: stops when the context is full and says so") {
   CHECK(has(run({"-c", "600", "-n", "1"}).err, "warning: -c 600 is more than the 512 tokens"));
 }
 
+TEST_CASE("jig-cli: with --context-shift a full context goes on") {
+  const outcome o = run({"-c", "30", "--temp", "0", "-n", "80", "--context-shift", "--keep", "-1"});
+  CHECK(o.status == 0);
+  CHECK(valid_utf8(o.out));
+  CHECK(!has(o.err, "is full"));
+  check_usage_error({"--keep", "x"}, "--keep: must be");
+}
+
 TEST_CASE("jig-cli: wrong command lines say what is wrong with which option") {
   check_usage_error({"--tmep", "1"}, "unknown option --tmep; did you mean --temp?");
   check_usage_error({"-no-cvn"}, "did you mean -no-cnv?");
