@@ -215,6 +215,22 @@ TEST_CASE("architectures: windowed layers that forget give the same logits in le
   MESSAGE(windowed << " models have windowed layers");
 }
 
+TEST_CASE("architectures: a prompt that fails when windowed layers have forgotten the way back says why it failed") {
+  const std::vector<u8> bytes = kit::materialize(kit::load(JIG_TEST_DATA "/archs/gemma3.json"));
+  const auto m = load_model(bytes);
+  test_session s(m, reference_kernel_set(), 1, 0, 4096, 0);
+  std::vector<i32> prompt(140, 5);
+  prompt.back() = 1 << 20;  // no token
+  const std::vector<i32> start = {1, 2, 3};
+  for (const bool forgets : {false, true}) {
+    REQUIRE(s.whole().feed(start));
+    const auto fed = s.whole().feed(std::span(prompt).last(forgets ? 140 : 2));
+    CHECK((!fed && fed.error().code == errc::bad_token));
+    CHECK(s->length(0) == (forgets ? 0 : 3));
+    REQUIRE(s->truncate(0, 0));
+  }
+}
+
 TEST_CASE("architectures: what windowed layers keep bounds their memory") {
   const std::vector<u8> bytes = kit::materialize(kit::load(JIG_TEST_DATA "/archs/gemma3.json"));
   const auto m = load_model(bytes);

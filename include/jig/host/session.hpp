@@ -66,8 +66,9 @@ class text_session {
   }
 
   /// Appends tokens to a sequence in batches; logits [1, n_vocab] of the last one, valid until the next call. Either
-  /// all tokens are appended or none. Errors: those of session::decode (context_full before anything is computed; got:
-  /// the length that was asked for), cancelled.
+  /// all tokens are appended or none; a sequence whose windowed layers have forgotten the way back (kept_window) is
+  /// emptied if it fails half-way. Errors: those of session::decode (context_full before anything is computed; got: the
+  /// length that was asked for), cancelled.
   result<mat> feed(std::span<const i32> tokens, u32 sequence = 0, const std::atomic<bool>* cancel = nullptr) {
     const session_config& c = core_.config();
     if (tokens.empty()) return fail(errc::bad_argument, "no tokens").got(0);
@@ -84,7 +85,7 @@ class text_session {
       logits = cancel != nullptr && *cancel ? result<mat>(fail(errc::cancelled, "prompt")) : decode(items_);
       at = end;
     }
-    if (!logits) JIG_CHECK(core_.truncate(sequence, before));
+    if (!logits) static_cast<void>(core_.truncate(sequence, core_.nearest_length(sequence, before)));
     return logits;
   }
 
