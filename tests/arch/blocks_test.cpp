@@ -154,13 +154,13 @@ TEST_CASE("hyper connections: what a branch reads and how it is written back, by
   on_reference([](runner& x) {
     hparams hp;
     hp.n_streams = 2, hp.n_embd = 2, hp.norm_eps = 0.25f, hp.connection_eps = 0.125f, hp.sinkhorn_iterations = 1;
-    std::vector<f32> fn(4 * 8);
+    le_f32 fn[4 * 8];  // a matrix is read as a file has it
     for (u32 i = 0; i < 32; ++i) fn[i] = static_cast<f32>((i * 5) % 7) / 4.0f - 0.75f;
     const std::vector<f32> scale = {0.5f, 2.0f, -1.0f}, base = {0.1f, -0.2f, 0.3f, 0.4f, 0.0f, 1.0f, -1.0f, 0.5f};
     const auto numbers = [](const std::vector<f32>& v, u32 cols) {
       return weight{reinterpret_cast<const u8*>(v.data()), 0, cols, static_cast<u32>(v.size()) / cols, 1};
     };
-    const connection c{{numbers(fn, 4), {}, {}}, numbers(scale, 3), numbers(base, 8)};
+    const connection c{{{fn->bytes, f32_block::id, 4, 8, 1}, {}, {}}, numbers(scale, 3), numbers(base, 8)};
     hyper_streams<runner> s(x, filled(x, 1, {1.0f, -2.0f}), 2);
     s.add(filled(x, 1, {0.5f, 1.0f}), filled(x, 1, {1.0f, -1.0f}));
     const f64 h[4] = {1.5, -1.0, 0.5, -3.0};

@@ -13,12 +13,6 @@ kit::json kit_model(const std::string& name = "deepseek4") {
   return kit::load(JIG_TEST_DATA "/archs/" + name + ".json");
 }
 
-std::vector<f64> flat(const std::vector<std::vector<f32>>& rows) {
-  std::vector<f64> all;
-  for (const auto& row : rows) kit::append(all, row);
-  return all;
-}
-
 kit::json& tensor(kit::json& d, const std::string& name) {
   for (auto& t : d["tensors"])
     if (t["name"] == name) return t;
@@ -81,15 +75,7 @@ TEST_CASE("compressed attention: what a session in which all groups are seen rem
   const std::vector<u8> file = kit::materialize(d);
   const auto m = load_model(file);
   const std::vector<i32> tokens = kit::tokens(d);
-  const u32 seen = m.hp().index_top_k * m.hp().index_block;
-  const std::vector<i32> first(tokens.begin(), tokens.begin() + seen), second(tokens.begin() + seen, tokens.end());
-  test_session whole(m), small(m, reference_kernel_set(), 1, 0, seen), large(m);
-  whole.decode(0, first);
-  small.decode(0, first);
-  const auto bytes = small.whole().save(first);
-  REQUIRE(bytes);
-  REQUIRE(large.whole().restore(*bytes, 0));
-  CHECK(kit::nmse(flat(whole.decode(0, second)), flat(large.decode(0, second))) < 1e-10);
+  check_serves_longer(m, tokens, m.hp().index_top_k * m.hp().index_block);
 }
 
 TEST_CASE("compressed attention: every element type of the memory stays close to f32") {

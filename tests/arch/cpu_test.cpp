@@ -18,12 +18,6 @@ namespace {
 
 using rows = std::vector<std::vector<f32>>;
 
-std::vector<f64> flat(const rows& r) {
-  std::vector<f64> all;
-  for (const auto& row : r) kit::append(all, row);
-  return all;
-}
-
 /// The kernels that programs run on this machine.
 kernel_set best_kernels() {
   const auto k = host::compiled_model::make_kernels();

@@ -43,9 +43,7 @@ void compare(const kit::json& d, const std::vector<std::vector<f32>>& logits, f6
 
 /// NMSE between two lists of logits, suppressed ones left out.
 f64 difference(const std::vector<std::vector<f32>>& a, const std::vector<std::vector<f32>>& b) {
-  std::vector<f64> x, y;
-  for (const auto& row : a) kit::append(x, row);
-  for (const auto& row : b) kit::append(y, row);
+  const std::vector<f64> x = flat(a), y = flat(b);
   return x.size() == y.size() ? kit::nmse(x, y) : 1.0;
 }
 
@@ -257,8 +255,8 @@ kit::json without_attention(kit::json d) {
 std::vector<f64> remembered(test_session& s) {
   const auto bytes = s.whole().save();
   REQUIRE(bytes);
-  std::vector<f32> values((bytes->size() - sizeof(saved_header)) / sizeof(f32));
-  std::memcpy(values.data(), bytes->data() + sizeof(saved_header), values.size() * sizeof(f32));
+  std::vector<le_f32> values((bytes->size() - sizeof(saved_header)) / sizeof(le_f32));
+  std::memcpy(values.data(), bytes->data() + sizeof(saved_header), values.size() * sizeof(le_f32));
   return {values.begin(), values.end()};
 }
 

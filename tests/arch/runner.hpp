@@ -169,3 +169,22 @@ inline std::vector<std::vector<std::vector<f32>>> run_interleaved(const std::vec
   }
   return out;
 }
+
+/// All numbers, row by row.
+inline std::vector<f64> flat(const std::vector<std::vector<f32>>& rows) {
+  std::vector<f64> all;
+  for (const auto& row : rows) kit::append(all, row);
+  return all;
+}
+
+/// Checks that what a session with room for `seen` tokens remembers serves one with room for all.
+inline void check_serves_longer(const host::loaded<host::compiled_model>& m, const std::vector<i32>& tokens, u32 seen) {
+  const std::vector<i32> first(tokens.begin(), tokens.begin() + seen), second(tokens.begin() + seen, tokens.end());
+  test_session whole(m), small(m, reference_kernel_set(), 1, 0, seen), large(m);
+  whole.decode(0, first);
+  small.decode(0, first);
+  const auto bytes = small.whole().save(first);
+  REQUIRE(bytes);
+  REQUIRE(large.whole().restore(*bytes, 0));
+  CHECK(kit::nmse(flat(whole.decode(0, second)), flat(large.decode(0, second))) < 1e-10);
+}

@@ -8,12 +8,6 @@ using namespace jig;
 
 namespace {
 const char* const sparse_models[] = {"deepseek32", "glm-dsa", "dots3note", "minimax-m3", "qwen4exp"};
-
-std::vector<f64> flat(const std::vector<std::vector<f32>>& rows) {
-  std::vector<f64> all;
-  for (const auto& row : rows) kit::append(all, row);
-  return all;
-}
 }  // namespace
 
 TEST_CASE("sparse attention: a session in which all cells are seen needs no lists, but remembers index keys") {
@@ -29,15 +23,7 @@ TEST_CASE("sparse attention: a session in which all cells are seen needs no list
     else CHECK(planned(seen).activation_bytes < planned(seen + 1).activation_bytes);
     CHECK(planned(seen + 1).activation_bytes == planned(4 * seen).activation_bytes);
 
-    const auto tokens = d["tokens"].get<std::vector<i32>>();
-    const std::vector<i32> first(tokens.begin(), tokens.begin() + seen), second(tokens.begin() + seen, tokens.end());
-    test_session whole(m), small(m, reference_kernel_set(), 1, 0, seen), large(m);
-    whole.decode(0, first);
-    small.decode(0, first);
-    const auto bytes = small.whole().save(first);
-    REQUIRE(bytes);
-    REQUIRE(large.whole().restore(*bytes, 0));
-    CHECK(kit::nmse(flat(whole.decode(0, second)), flat(large.decode(0, second))) < 1e-10);
+    check_serves_longer(m, kit::tokens(d), seen);
   }
 }
 
@@ -47,7 +33,7 @@ TEST_CASE("sparse attention: keys of the indexer in halves choose as those in f3
     const kit::json d = kit::load(JIG_TEST_DATA "/archs/" + name + ".json");
     const std::vector<u8> file = kit::materialize(d);
     const auto m = load_model(file);
-    const auto tokens = d["tokens"].get<std::vector<i32>>();
+    const std::vector<i32> tokens = kit::tokens(d);
     test_session exact(m), half(m, reference_kernel_set(), 1, f16_block::id);
     const f64 apart = kit::nmse(flat(exact.decode(0, tokens)), flat(half.decode(0, tokens)));
     CHECK((apart > 0.0 && apart < 1e-5));

@@ -32,23 +32,16 @@ struct deepseek4 {
                  key_row{"attention.compress_rope_freq_base", &hparams::rope_base_window, need::required, 1, 1e12},
                  key_row{"hash_layer_count", &hparams::n_token_routed, need::required, 0, 2048}});
 
-  static constexpr tensor_tag<"blk.{}.hc_attn_fn"> attn_fn{};
-  static constexpr tensor_tag<"blk.{}.hc_attn_base"> attn_base{};
-  static constexpr tensor_tag<"blk.{}.hc_attn_scale"> attn_scale{};
-  static constexpr tensor_tag<"blk.{}.hc_ffn_fn"> ffn_fn{};
-  static constexpr tensor_tag<"blk.{}.hc_ffn_base"> ffn_base{};
-  static constexpr tensor_tag<"blk.{}.hc_ffn_scale"> ffn_scale{};
-  static constexpr tensor_tag<"output_hc_fn"> output_fn{};
-  static constexpr tensor_tag<"output_hc_base"> output_base{};
-  static constexpr tensor_tag<"output_hc_scale"> output_scale{};
+  using around_attention = connection_tags<"blk.{}.hc_attn">;
+  using around_experts = connection_tags<"blk.{}.hc_ffn">;
+  using behind_layers = connection_tags<"output_hc">;
   static constexpr tensor_tag<"blk.{}.ffn_gate_tid2eid"> expert_table{};
 
   static constexpr auto tensors =
       join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::compressed_attention<grouped, selects>,
            tensors::norm("blk.{}.ffn_norm"), tensors::experts, tensors::shared_experts(),
-           tensors::connection(attn_fn.name, attn_base.name, attn_scale.name),
-           tensors::connection(ffn_fn.name, ffn_base.name, ffn_scale.name),
-           tensors::connection(output_fn.name, output_base.name, output_scale.name, false),
+           tensors::connection<around_attention>(), tensors::connection<around_experts>(),
+           tensors::connection<behind_layers>(false),
            std::array{id_table(expert_table.name, {n_used, d::vocab}, d::expert, by_token),
                       numbers("blk.{}.exp_probs_b", {d::expert}, by_router, ".bias"),
                       numbers("blk.{}.exp_probs_b_vl", {d::expert}, nullptr, ".bias", bias::none, need::optional)});
@@ -98,14 +91,12 @@ struct deepseek4 {
         x.name("l_out", il, streams.all());
       };
       for (u32 il = 0; il < hp.n_layer; ++il) {
-        const connection attn{m.get(attn_fn, il), m.get(attn_scale, il).w, m.get(attn_base, il).w};
-        branch(il, attn, m.get(t::attn_norm, il),
+        branch(il, connection_of<around_attention>(m, il), m.get(t::attn_norm, il),
                [&](const mat& n) { return compressed_attention(x, spec, m, b, il, n, ropes); });
-        const connection ffn{m.get(ffn_fn, il), m.get(ffn_scale, il).w, m.get(ffn_base, il).w};
-        branch(il, ffn, m.get(t::ffn_norm, il), [&](const mat& n) { return experts(x, m, b, il, n); });
+        branch(il, connection_of<around_experts>(m, il), m.get(t::ffn_norm, il),
+               [&](const mat& n) { return experts(x, m, b, il, n); });
       }
-      const connection end{m.get(output_fn), m.get(output_scale).w, m.get(output_base).w};
-      h = read_branch(x, hp, streams, end, nullptr);
+      h = read_branch(x, hp, streams, connection_of<behind_layers>(m, 0), nullptr);
     });
   }
 

@@ -249,13 +249,11 @@ class basic_session {
       if (config_.pool == pooling::rank && !m.get(t::cls) && !m.get(t::cls_output))
         return fail(errc::not_supported, "scores");
     JIG_CHECK(check_type<K>());
-    JIG_TRY(batch b, append(items, m.hp().n_vocab));
     if constexpr (reads_source<Model>)
       for (const batch_item& i : items)
-        if (paged_.source(i.sequence) == 0) {
-          undo(items);
+        if (paged_.valid(i.sequence) && paged_.source(i.sequence) == 0)
           return fail(errc::bad_argument, "no source").got(i.sequence);
-        }
+    JIG_TRY(batch b, append(items, m.hp().n_vocab));
     b.causal = m.hp().causal;
     constexpr bool recurrent = has_states<Model>;
     if constexpr (recurrent) {

@@ -15,13 +15,21 @@ constexpr u64 connections(const hparams& hp, u32) { return u64{hp.n_streams} * (
 constexpr u64 three(const hparams&, u32) { return 3; }
 }  // namespace d
 
+/// The names of a connection's tensors.
+template <fixed_name Prefix>
+struct connection_tags {
+  static constexpr tensor_tag<Prefix + fixed_name("_fn")> fn{};
+  static constexpr tensor_tag<Prefix + fixed_name("_base")> base{};
+  static constexpr tensor_tag<Prefix + fixed_name("_scale")> scale{};
+};
+
 namespace tensors {
-/// The connections of one branch, or (not all) of the mixture behind the last layer.
-constexpr std::array<tensor_row, 3> connection(std::string_view fn, std::string_view base, std::string_view scale,
-                                               bool all = true) {
+/// The connection of a branch, or (not all) of the mixture behind the last layer.
+template <class Tags>
+constexpr std::array<tensor_row, 3> connection(bool all = true) {
   const dim_fn width = all ? d::connections : d::streams;
-  return {tensor_row{fn, {d::all_streams, width}}, tensor_row{base, {width}},
-          tensor_row{scale, {all ? d::three : d::one}}};
+  return {tensor_row{Tags::fn.name, {d::all_streams, width}}, tensor_row{Tags::base.name, {width}},
+          tensor_row{Tags::scale.name, {all ? d::three : d::one}}};
 }
 }  // namespace tensors
 
@@ -82,6 +90,10 @@ struct connection {
   linear fn;
   weight scale, base;
 };
+template <class Tags, class M>
+constexpr connection connection_of(const M& m, u32 il) noexcept {
+  return {m.get(Tags::fn, il), m.get(Tags::scale, il).w, m.get(Tags::base, il).w};
+}
 
 /// What brings a branch's result back into the streams.
 struct stream_weights {
