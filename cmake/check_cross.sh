@@ -14,7 +14,7 @@ for machine in $machines; do
   need "g++-$machine-linux-gnu" have "$machine-linux-gnu-g++"
 done
 install_missing_or_skip 'cross builds'
-export JIG_TEST_EVERY=16
+export JIG_TEST_EVERY=32
 
 run_on() { # CORE EXPECTED: the kernel tests pass, and the best kernels there are the expected ones
   output=$(qemu-aarch64-static -cpu "$1" "$folder/tests/test_cpu" 2>&1) || {
