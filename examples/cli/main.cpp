@@ -3,8 +3,8 @@
 // Exit status: 0 done, 1 an error, 2 a wrong command line, 130 ended by Ctrl-C (143 by SIGTERM).
 
 #include <exception>
-#include <filesystem>
 
+#include "../demo_model.hpp"
 #include "options.hpp"
 #include "run.hpp"
 #include "show_plan.hpp"
@@ -15,19 +15,6 @@ using namespace jig;
 using namespace jig::cli;
 
 constexpr const char* demo_prompt = "Once upon a time, there was a little fox named";
-
-/// Where the demo model lies: in the checkout that the program was built from, or beside the installed program.
-std::string find_demo_model(const char* self) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  fs::path here = fs::read_symlink("/proc/self/exe", ignored);
-  if (here.empty()) here = self;
-  const fs::path places[] = {JIG_MODELS "/demo/jig-demo-q8_0.gguf",
-                             here.parent_path() / ".." / "share" / "jig" / "models" / "demo" / "jig-demo-q8_0.gguf"};
-  for (const fs::path& p : places)
-    if (fs::is_regular_file(p, ignored)) return p.lexically_normal().string();
-  return {};
-}
 
 int usage_error(const std::string& what) {
   note(fmt::format("error: {}\n(jig-cli --help lists the options)", what));
@@ -81,7 +68,7 @@ int start(const char* self, std::span<const char* const> words) {
     return usage_error("no prompt: give one with -p TEXT or -f FILE (-f - reads standard input)");
   std::string path = s.model;
   if (path.empty()) {
-    path = find_demo_model(self);
+    path = examples::find_demo_model(self);
     if (path.empty()) return usage_error("no model: give one with -m FILE.gguf (the bundled demo model was not found)");
     note("no -m: using the bundled demo model " + path);
   }
