@@ -29,10 +29,12 @@ class run {
 
   /// A file, or bytes in memory under a name. False: an error was reported.
   bool file(const std::string& path) {
-    return each_thread_count(path, [&](u32 threads) { return host::try_load<measured_model>(path, {.threads = threads}); });
+    return each_thread_count(path,
+                             [&](u32 threads) { return host::try_load<measured_model>(path, {.threads = threads}); });
   }
   bool bytes(const std::string& name, std::span<const u8> file) {
-    return each_thread_count(name, [&](u32 threads) { return host::try_load<measured_model>(file, {.threads = threads}); });
+    return each_thread_count(name,
+                             [&](u32 threads) { return host::try_load<measured_model>(file, {.threads = threads}); });
   }
   bool end() { return put(table_.end()); }
 
@@ -65,7 +67,8 @@ class run {
                     .kind = t,
                     .time = time_now()};
       if (s_.progress) host::note(fmt::format("jig-bench: {}, {} threads: {}", name, r.threads, t.name()));
-      if (const auto done = repeat(*session, r); !done) return host::report(done.error(), name + ": " + t.name()), false;
+      if (const auto done = repeat(*session, r); !done)
+        return host::report(done.error(), name + ": " + t.name()), false;
       if (c != nullptr) set_least(r, m, *c);
       if (!put(table_.add(r))) return false;
       if (s_.profile) {
@@ -154,7 +157,8 @@ int start(const char* self, std::span<const char* const> words) {
   host::output out;
   if (s.help)
     return out.write("jig-bench measures how fast models run.\n\n  jig-bench -m FILE.gguf [-p N] [-n N]\n\n" +
-                     host::help_text(std::span<const row>(table))), 0;
+                     host::help_text(std::span<const row>(table))),
+           0;
   if (s.version) return out.write("jig-bench " JIG_VERSION "\n"), 0;
   if (const std::string wrong = check(s); !wrong.empty()) return usage_error(wrong);
   return measure_all(s, self);

@@ -16,7 +16,8 @@ inline std::string model_name(const measurement& r) {
 
 /// What the machine can do at most, as lines.
 inline std::string shown(const ceilings& c) {
-  std::string s = fmt::format("ceilings of {} thread{}: read {:.1f} GB/s", c.threads, c.threads == 1 ? "" : "s", c.read / 1e9);
+  std::string s =
+      fmt::format("ceilings of {} thread{}: read {:.1f} GB/s", c.threads, c.threads == 1 ? "" : "s", c.read / 1e9);
   const auto add = [&](const char* kind, f64 ops, const char* how) {
     if (ops != 0.0) s += fmt::format(", {} {:.0f} Gop/s ({})", kind, ops / 1e9, how);
   };
@@ -35,8 +36,8 @@ inline std::string md_row(const measurement& r) {
   return fmt::format("| {} | {} | {:.2f} {} | {} | {} | {} | {} | {} | {:.2f} ± {:.2f} | {} |\n", model_name(r),
                      host::readable_bytes(static_cast<u64>(r.work.bytes)),
                      r.work.n_params >= 1e9 ? r.work.n_params / 1e9 : r.work.n_params / 1e6,
-                     r.work.n_params >= 1e9 ? "B" : "M", r.isa, r.threads, r.batch,
-                     find_block_info(r.kv_type)->name, r.kind.name(), mean, off, part);
+                     r.work.n_params >= 1e9 ? "B" : "M", r.isa, r.threads, r.batch, find_block_info(r.kv_type)->name,
+                     r.kind.name(), mean, off, part);
 }
 
 /// One measurement with all that is known of it. Times in nanoseconds, as llama-bench gives them.
@@ -66,7 +67,8 @@ inline nlohmann::ordered_json json_of(const measurement& r) {
   if (r.least != 0.0) j["ceiling"] = r.ceiling_name, j["percent_of_ceiling"] = r.percent();
   else j["ceiling"] = nullptr, j["percent_of_ceiling"] = nullptr;
   nlohmann::ordered_json ns = nlohmann::ordered_json::array(), ts = ns;
-  for (usize i = 0; i < r.seconds.size(); ++i) ns.push_back(static_cast<u64>(1e9 * r.seconds[i])), ts.push_back(r.speed(i));
+  for (usize i = 0; i < r.seconds.size(); ++i)
+    ns.push_back(static_cast<u64>(1e9 * r.seconds[i])), ts.push_back(r.speed(i));
   j["samples_ns"] = std::move(ns), j["samples_ts"] = std::move(ts);
   return j;
 }

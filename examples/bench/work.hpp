@@ -47,7 +47,9 @@ inline model_work count_work(const gguf::file_set& file, const hparams& hp) {
 
 /// Seconds for the operations of `rows` rows of activations; without the loop for a kind, that of f32 counts.
 inline f64 ops_seconds(const matrix_work& w, f64 rows, const ceilings& c) {
-  const auto of = [&](f64 ops, f64 ceiling) { return ops == 0.0 ? 0.0 : ops * rows / (ceiling != 0.0 ? ceiling : c.f32); };
+  const auto of = [&](f64 ops, f64 ceiling) {
+    return ops == 0.0 ? 0.0 : ops * rows / (ceiling != 0.0 ? ceiling : c.f32);
+  };
   return of(w.int8_ops, c.int8) + of(w.bf16_ops, c.bf16) + of(w.f32_ops, c.f32);
 }
 

@@ -87,7 +87,8 @@ TEST_CASE("jig-bench: a synthetic model is a file that runs") {
   const outcome saved = run({"--synthetic", "qwen2-0.5b:q4_K", "--save", path});
   CAPTURE(saved.err);
   REQUIRE(saved.status == 0);
-  const auto all = lines(run({"-m", path, "-p", "2", "-n", "0", "-r", "1", "--no-warmup", "--no-ceilings", "-o", "jsonl"}));
+  const auto all =
+      lines(run({"-m", path, "-p", "2", "-n", "0", "-r", "1", "--no-warmup", "--no-ceilings", "-o", "jsonl"}));
   CHECK(all[0]["model_n_params"] == 494032768u);
   CHECK(all[0]["model_type"] == "qwen2 q5_0");  // rows of 896 are no whole number of blocks of 256
   std::filesystem::remove(path);
