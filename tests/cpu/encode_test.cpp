@@ -1,4 +1,5 @@
 #include "fixture.hpp"
+#include "jig/backend/cpu/wide/activations.hpp"
 
 using namespace cpu_test;
 
@@ -55,7 +56,7 @@ TEST_CASE("prepare: every table writes the bytes of the formats' own encoders") 
 TEST_CASE("prepare: rows are encoded where they belong, on any number of threads") {
   std::vector<f32> x = random_floats(37 * 512, 3);
   for (const auto* t : tables()) {
-    std::vector<u8> one(37 * 2 * sizeof(q8_k)), three(one.size());
+    std::vector<u8> one(cpu::kernel_sizes<all_quants>::prepared_bytes(q8_k::id, 37, 512)), three(one.size());
     t->prepare({}, q8_k::id, view(x, 37, 512), one.data());
     fake_threads threads{3};
     t->prepare(threads, q8_k::id, view(x, 37, 512), three.data());
@@ -64,4 +65,37 @@ TEST_CASE("prepare: rows are encoded where they belong, on any number of threads
     q8_k::encode(std::span<const f32, 256>(x.data() + 36 * 512 + 256, 256), last);
     CHECK(std::memcmp(&last, one.data() + 73 * sizeof(q8_k), sizeof last) == 0);
   }
+}
+
+template <class A>
+void check_widened(const std::vector<f32>& x, u32 rows, u32 cols) {
+  for (const auto* t : tables()) {
+    std::vector<u8> all(cpu::kernel_sizes<all_quants>::prepared_bytes(A::id, rows, cols));
+    std::vector<f32> copy = x;
+    t->prepare({}, A::id, view(copy, rows, cols), all.data());
+    const A* blocks = reinterpret_cast<const A*>(all.data());
+    const auto* groups =
+        reinterpret_cast<const cpu::wide_group*>(all.data() + cpu::wide_offset(A::id, rows, cols));
+    if (groups[0].scale == 0.0f) continue;  // this set has no wide products
+    for (u32 g = 0; g < rows * cols / 32; ++g) {
+      const A& b = blocks[g * 32 / A::size];
+      i32 sum[2] = {0, 0};
+      for (u32 i = 0; i < 32; ++i) {
+        REQUIRE(groups[g].codes[i] == b.qs[g * 32 % A::size + i]);
+        sum[i / 16] += b.qs[g * 32 % A::size + i];
+      }
+      const f32 unit = A::size == 256 ? 1.0f : f32(b.d);
+      CHECK(groups[g].scale == f32(b.d));
+      CHECK(groups[g].bias == -128 * (sum[0] + sum[1]));
+      CHECK(groups[g].biases[1] == -128 * sum[1]);
+      CHECK(groups[g].sum == unit * static_cast<f32>(sum[0] + sum[1]));
+      CHECK(groups[g].sums[0] == unit * static_cast<f32>(sum[0]));
+    }
+  }
+}
+
+TEST_CASE("prepare: many rows are laid out for wide products, too") {
+  check_widened<q8_0>(random_floats(33 * 96, 4), 33, 96);
+  check_widened<q8_1>(random_floats(32 * 64, 5), 32, 64);
+  check_widened<q8_k>(random_floats(40 * 512, 6), 40, 512);
 }

@@ -180,6 +180,39 @@ TEST_CASE("matmul: no result depends on the shape or the number of threads") {
     });
 }
 
+TEST_CASE("matmul: wide batches of every type, with rows and columns that fill no panel and no tile") {
+  for (const auto* t : tables())
+    each_type([&]<class W>() {
+      for (const auto& [rows, columns] : {std::pair{1u, 32u}, {63u, 37u}, {65u, 33u}, {130u, 40u}}) {
+        // one panel and a part of the next where blocks are short
+        const u32 blocks = W::size == 1 ? 67 : W::size == 256 ? 1 + columns % 3 : 9;
+        std::vector<u8> bytes;
+        problem p = random_problem<W>(bytes, rows, blocks, columns, rows);
+        check_against_decoded<W>(p, *t);
+      }
+    });
+}
+
+TEST_CASE("matmul: no result of a wide batch depends on what is beside it or on the number of threads") {
+  for (const auto* t : tables())
+    each_type([&]<class W>() {
+      std::vector<u8> bytes;
+      problem p = random_problem<W>(bytes, 150, W::size == 1 ? 67 : 3, 45, 13);
+      const std::vector<f32> all = p.run(*t, 150, 45);
+      for (u32 count : {2u, 3u}) {
+        fake_threads threads{count};
+        CHECK(same_bits(p.run(*t, 150, 45, threads), all));
+      }
+      usize wrong = 0;
+      for (const auto& [rows, columns] : {std::pair{1u, 32u}, {17u, 33u}, {64u, 41u}, {100u, 44u}}) {
+        const std::vector<f32> some = p.run(*t, rows, columns);
+        for (u32 c = 0; c < columns; ++c)
+          for (u32 r = 0; r < rows; ++r) wrong += some[usize{c} * rows + r] != all[usize{c} * 150 + r];
+      }
+      CHECK_MESSAGE(wrong == 0, std::string(t->isa), " ", std::string(W::name));
+    });
+}
+
 TEST_CASE("matmul: many rows are shared out without changing a bit") {
   std::vector<u8> bytes;
   problem p = random_problem<q4_0>(bytes, 300, 64, 2, 23);

@@ -57,12 +57,22 @@ inline u16 f32_to_f16_arm(f32 v) noexcept {
   return static_cast<u16>(std::bit_cast<u32>(bits));
 }
 }  // namespace detail
+#elif defined(__F16C__) && defined(__GNUC__)
+#define JIG_X86_F16 1
+namespace detail {
+inline f32 f16_to_f32_x86(u16 h) noexcept {
+  using halves = short __attribute__((vector_size(16)));
+  return __builtin_ia32_vcvtph2ps(halves{static_cast<short>(h)})[0];
+}
+}  // namespace detail
 #endif
 
 /// binary16 bits to f32; exact, infinities and NaNs included (a signalling NaN may become quiet).
 constexpr f32 f16_to_f32(u16 h) noexcept {
 #if defined(JIG_ARM_F16)
   if (!std::is_constant_evaluated()) return detail::f16_to_f32_arm(h);
+#elif defined(JIG_X86_F16)
+  if (!std::is_constant_evaluated()) return detail::f16_to_f32_x86(h);
 #endif
   return detail::f16_to_f32_portable(h);
 }

@@ -33,14 +33,17 @@ struct kernels : kernel_sizes<Quants> {
   void embed(const parallel& p, const weight& w, const i32* tokens, const mat& out) const {
     cpu::embed<Quants>(p, w, tokens, out);
   }
-  void prepare(const parallel& p, u32 type, const mat& x, u8* out) const { cpu::prepare<V, Quants>(p, type, x, out); }
+  void prepare(const parallel& p, u32 type, const mat& x, u8* out) const {
+    cpu::prepare<V, Quants, !std::is_void_v<decltype(wide_ops(Isa{}))>>(p, type, x, out);
+  }
   void matmul(const parallel& p, const linear& w, const activations& a, const mat& out) const {
-    cpu::matmul(p, find_dot<Isa, Quants>(w.w.type), sizes::row_bytes(w.w.type, w.w.cols), w, a, out);
+    cpu::matmul(p, find_dot<Isa, Quants>(w.w.type), find_wide<Isa, Quants>(w.w.type),
+                sizes::row_bytes(w.w.type, w.w.cols), w, a, out);
   }
   void matmul_experts(const parallel& p, const linear& w, const activations& a, const i32* ids, u32 per_row,
                       const mat& out) const {
-    cpu::matmul_experts(p, find_dot<Isa, Quants>(w.w.type), sizes::row_bytes(w.w.type, w.w.cols), w, a, ids, per_row,
-                        out);
+    cpu::matmul_experts(p, find_dot<Isa, Quants>(w.w.type), find_wide<Isa, Quants>(w.w.type),
+                        sizes::row_bytes(w.w.type, w.w.cols), w, a, ids, per_row, out);
   }
   void add(const parallel& p, const mat& a, const mat& b, f32 factor) const { cpu::add<V>(p, a, b, factor); }
   void scale(const parallel& p, const mat& x, f32 factor) const { cpu::scale<V>(p, x, factor); }

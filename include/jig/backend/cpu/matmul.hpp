@@ -8,6 +8,7 @@
 #include "jig/backend/cpu/dots/all.hpp"
 #include "jig/backend/cpu/encode.hpp"
 #include "jig/backend/cpu/sizes.hpp"
+#include "jig/backend/cpu/wide/matmul.hpp"
 #include "jig/ops/executor.hpp"
 #include "jig/ops/parallel.hpp"
 #include "jig/ops/tensor.hpp"
@@ -15,15 +16,21 @@
 namespace jig::cpu {
 
 /// Encodes x ([rows, cols], cols a whole number of blocks) to `out`, row after row. Equal to the formats' encoders.
-template <class V, class Quants>
+/// Wide: many rows are laid out for wide products, too.
+template <class V, class Quants, bool Wide>
 void prepare(const parallel& p, u32 type, const mat& x, u8* out) noexcept {
   const u64 bytes = encoded_row_bytes(type, x.cols);
+  const bool wide = Wide && x.rows >= wide_columns_least;
+  wide_group* const wide_out = reinterpret_cast<wide_group*>(out + wide_offset(type, x.rows, x.cols));
   for_each_type(encoded_types{}, [&]<class A>(type_tag<A>) {
     if constexpr (has_partner<A>(Quants{})) {
       if (type != A::id) return;
       p.for_rows(x.rows, x.cols >= 4096 ? 1 : 4096 / (x.cols + 1) + 1, [&](u64 begin, u64 end) {
-        for (u64 t = begin; t < end; ++t)
-          encode_blocks<V>(x.row(static_cast<u32>(t)), x.cols / A::size, reinterpret_cast<A*>(out + t * bytes));
+        for (u64 t = begin; t < end; ++t) {
+          A* const blocks = reinterpret_cast<A*>(out + t * bytes);
+          encode_blocks<V>(x.row(static_cast<u32>(t)), x.cols / A::size, blocks);
+          if (wide) widen(blocks, x.cols, wide_out + t * (x.cols / 32));
+        }
       });
     }
   });
@@ -74,14 +81,29 @@ inline void set_activations(dot_job& j, const activations& a) noexcept {
   }
 }
 
+/// The job of all columns.
+inline wide_job wide_job_of(const u8* w, u64 row_bytes, const activations& a, const mat& out) noexcept {
+  const u8* groups = a.prepared + wide_offset(a.type, a.x.rows, a.x.cols);
+  return {w, row_bytes, reinterpret_cast<const wide_group*>(groups), a.x.cols, a.x.rows, out.data, out.stride};
+}
+
 }  // namespace detail
 
 /// out[t][r] = scale * sum_c W[r][c] x[t][c] + bias[r]: x [t, cols] as prepared for activation_type(w.w.type),
 /// W [rows, cols], out [t, rows]. `row_bytes`: of a row of W. Error: of the type's dot, on activations rounded to the
 /// partner format (Q8: at most 1/254 of the block's largest magnitude each); one f32 rounding each for scale and bias.
-inline void matmul(const parallel& p, dot_fn f, u64 row_bytes, const linear& w, const activations& a,
+/// `wide`: for many rows of x, or null.
+inline void matmul(const parallel& p, dot_fn f, wide_fn wide, u64 row_bytes, const linear& w, const activations& a,
                    const mat& out) noexcept {
   if (f == nullptr) return;
+  if (wide != nullptr && a.x.rows >= wide_columns_least) {
+    const wide_job j = detail::wide_job_of(w.w.data, row_bytes, a, out);
+    p.for_rows(w.w.rows, panel_rows, [&](u64 begin, u64 end) {
+      wide(j, begin, end);
+      detail::finish(w, 0, begin, end, out.data, out.stride, a.x.rows);
+    });
+    return;
+  }
   dot_job j{w.w.data, row_bytes, nullptr, 0, w.w.cols, out.data, out.stride};
   detail::set_activations(j, a);
   p.for_rows(w.w.rows, detail::dot_grain(u64{w.w.cols} * a.x.rows), [&](u64 begin, u64 end) {
@@ -90,31 +112,59 @@ inline void matmul(const parallel& p, dot_fn f, u64 row_bytes, const linear& w, 
   });
 }
 
+namespace detail {
+
+/// The slots of an expert, from `s` on; s moves on behind the last one that fits.
+struct expert_slots {
+  static constexpr u32 most = 512;
+  u32 slots[most], rows[most], n = 0;  ///< rows of the activations
+
+  expert_slots(const i32* ids, u32 expert, u32 per_row, u32 count, u32& s) noexcept {
+    for (; s < count && n < most; ++s) {
+      if (ids[s] != static_cast<i32>(expert)) continue;
+      rows[n] = s / per_row;
+      slots[n++] = s;
+    }
+  }
+};
+
+/// From so many slots on an expert's weights are worth unpacking.
+inline constexpr u32 wide_slots_least = 12;
+
+}  // namespace detail
+
 /// out[s] = W[ids[s]] x[s / per_row] for every slot s (row of out); stacked experts W [count][rows][cols], scale and
-/// bias per expert. Slots of one expert are computed together, so that its weights are read once. Error as matmul.
-inline void matmul_experts(const parallel& p, dot_fn f, u64 row_bytes, const linear& w, const activations& a,
-                           const i32* ids, u32 per_row, const mat& out) noexcept {
+/// bias per expert. Slots of one expert are computed together, so that its weights are read once. `wide`: see matmul.
+/// Error as matmul.
+inline void matmul_experts(const parallel& p, dot_fn f, wide_fn wide, u64 row_bytes, const linear& w,
+                           const activations& a, const i32* ids, u32 per_row, const mat& out) noexcept {
   if (f == nullptr) return;
-  constexpr u32 batch_slots = 64;
+  const bool wide_rows = wide != nullptr && a.x.rows >= wide_columns_least;
   dot_job shared{nullptr, row_bytes, nullptr, 0, w.w.cols, nullptr, out.stride};
   detail::set_activations(shared, a);
   const u8* x = shared.a;
-  p.for_rows(w.w.rows, detail::dot_grain(u64{w.w.cols} * out.rows), [&](u64 begin, u64 end) {
+  const u64 grain = wide_rows ? panel_rows : detail::dot_grain(u64{w.w.cols} * out.rows);
+  p.for_rows(w.w.rows, grain, [&](u64 begin, u64 end) {
     dot_job j = shared;  // each thread moves its own from slot to slot
     for (u32 e = 0; e < w.w.count; ++e) {
       for (u32 s = 0; s < out.rows;) {
-        u32 slots[batch_slots], n = 0;
-        for (; s < out.rows && n < batch_slots; ++s)
-          if (ids[s] == static_cast<i32>(e)) slots[n++] = s;
-        const u64 step = detail::rows_at_once(row_bytes);
-        for (u64 r = begin; n != 0 && r < end; r += step)
-          for (u32 i = 0; i < n; ++i) {
-            j.w = w.w.data + u64{e} * w.w.rows * row_bytes;
-            j.a = x + slots[i] / per_row * j.a_stride;
-            j.out = out.row(slots[i]);
-            f(detail::part(j, static_cast<u32>(r), 0), static_cast<u32>(end - r < step ? end - r : step), 1);
-          }
-        for (u32 i = 0; i < n; ++i) detail::finish(w, e, begin, end, out.row(slots[i]), out.stride, 1);
+        const detail::expert_slots found(ids, e, per_row, out.rows, s);
+        const u8* const weights = w.w.data + u64{e} * w.w.rows * row_bytes;
+        if (wide_rows && found.n >= detail::wide_slots_least) {
+          wide_job all = detail::wide_job_of(weights, row_bytes, a, out);
+          all.columns = found.n, all.a_rows = found.rows, all.out_rows = found.slots;
+          wide(all, begin, end);
+        } else {
+          const u64 step = detail::rows_at_once(row_bytes);
+          for (u64 r = begin; found.n != 0 && r < end; r += step)
+            for (u32 i = 0; i < found.n; ++i) {
+              j.w = weights;
+              j.a = x + found.rows[i] * j.a_stride;
+              j.out = out.row(found.slots[i]);
+              f(detail::part(j, static_cast<u32>(r), 0), static_cast<u32>(end - r < step ? end - r : step), 1);
+            }
+        }
+        for (u32 i = 0; i < found.n; ++i) detail::finish(w, e, begin, end, out.row(found.slots[i]), out.stride, 1);
       }
     }
   });

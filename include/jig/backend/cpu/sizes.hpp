@@ -39,6 +39,18 @@ constexpr u64 encoded_row_bytes(u32 type, u32 cols) noexcept {
   return bytes;
 }
 
+/// Batches of so many rows and more are multiplied as wide products (wide/matmul.hpp), for which the activations are
+/// kept in a second form.
+inline constexpr u32 wide_columns_least = 32;
+
+/// Bytes of 32 activations in the form for wide products: a cache line.
+inline constexpr u64 wide_group_bytes = 64;
+
+/// Where the rows for wide products begin behind `rows` encoded ones.
+constexpr u64 wide_offset(u32 type, u32 rows, u32 cols) noexcept {
+  return round_up(rows * encoded_row_bytes(type, cols), 64);
+}
+
 namespace detail {
 
 inline constexpr u32 block_cells = 16;
@@ -63,7 +75,11 @@ struct kernel_sizes {
   /// The format to which activations are brought for these weights.
   static constexpr u32 activation_type(u32 weight_type) { return cpu::activation_type<Quants>(weight_type); }
   /// Bytes of activations [rows, cols] in that format; 0 if they stay f32.
-  static constexpr u64 prepared_bytes(u32 type, u32 rows, u32 cols) { return rows * encoded_row_bytes(type, cols); }
+  static constexpr u64 prepared_bytes(u32 type, u32 rows, u32 cols) {
+    const u64 row = encoded_row_bytes(type, cols);
+    if (row == 0 || rows < wide_columns_least) return rows * row;
+    return wide_offset(type, rows, cols) + rows * (cols / 32 * wide_group_bytes);
+  }
   /// Scratch of `attend` for at most `threads` threads.
   static constexpr u64 attend_scratch_bytes(const attend_args& a, u32 threads) {
     return cpu::attend_scratch_bytes(a, threads);

@@ -10,6 +10,7 @@ namespace jig::detail {
 template <usize N>
 constexpr code_array<u8, 2 * N> nibble_halves(const u8 (&qs)[N]) noexcept {
   code_array<u8, 2 * N> out;
+#pragma GCC unroll 1
   for (usize i = 0; i < N; ++i) {
     out[i] = qs[i] & 15;
     out[i + N] = qs[i] >> 4;
@@ -26,6 +27,7 @@ constexpr void pack_nibble_halves(const code_array<u8, 2 * N>& codes, u8 (&qs)[N
 /// Q5_0 and Q5_1: bit i of `bits` is the fifth bit of code i.
 constexpr code_array<u8, 32> add_fifth_bits(const code_array<u8, 32>& codes, u32 bits) noexcept {
   code_array<u8, 32> out;
+#pragma GCC unroll 1
   for (usize i = 0; i < 32; ++i) out[i] = static_cast<u8>(codes[i] | (((bits >> i) & 1) << 4));
   return out;
 }
@@ -64,6 +66,7 @@ constexpr code_array<u8, 256> nibble_planes(const u8 (&qs)[128]) noexcept {
 template <usize N>
 constexpr code_array<i8, N> look_up(const code_array<u8, N>& codes, const i8 (&table)[16]) noexcept {
   code_array<i8, N> out;
+#pragma GCC unroll 1
   for (usize i = 0; i < N; ++i) out[i] = table[codes[i]];
   return out;
 }
