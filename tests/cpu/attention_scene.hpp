@@ -18,7 +18,8 @@ struct attention_scene {
   std::vector<u32> position, cell, sequence;
   batch b;
 
-  attention_scene(u32 type, u32 heads, u32 heads_kv, u32 dim_k, u32 dim_v, u32 past, u32 tokens) {
+  /// in_turn: tokens of both sequences alternate in the batch; else those of one come behind those of the other.
+  attention_scene(u32 type, u32 heads, u32 heads_kv, u32 dim_k, u32 dim_v, u32 past, u32 tokens, bool in_turn = true) {
     a.n_head = heads, a.n_head_kv = heads_kv, a.dim_k = dim_k, a.dim_v = dim_v;
     a.scale = 1.0f / std::sqrt(static_cast<f32>(dim_k));
     const u64 layer = page_tokens * kv_token_bytes(type, heads_kv, dim_k, dim_v);
@@ -30,8 +31,10 @@ struct attention_scene {
     // all cells of both sequences first, then a batch with tokens of both in turn
     fill(0, past + tokens), fill(1, past + tokens);
     start();
-    for (u32 i = 0; i < tokens; ++i)
-      for (u32 s = 0; s < 2; ++s) push(s, past + i);
+    for (u32 i = 0; i < 2 * tokens; ++i) {
+      if (in_turn) push(i % 2, past + i / 2);
+      else push(i / tokens, past + i % tokens);
+    }
     finish(past + tokens);
   }
 

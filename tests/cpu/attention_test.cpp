@@ -16,8 +16,8 @@ TEST_CASE("attend: matches the reference for every element type, head layout, wi
   for (const auto* t : tables())
     for (u32 type : types)
       for (shape s : {shape{1, 1, 8, 8, 0, 1}, shape{4, 2, 64, 64, 20, 3}, shape{6, 2, 40, 24, 33, 5},
-                      shape{8, 1, 128, 64, 16, 1}, shape{3, 3, 5, 67, 70, 2}, shape{2, 2, 16, 16, 0, 40}}) {
-        scene c(type, s.heads, s.heads_kv, s.dim_k, s.dim_v, s.past, s.tokens);
+                      shape{8, 1, 128, 64, 16, 1}, shape{3, 3, 5, 67, 70, 2}, shape{2, 2, 16, 16, 0, 40}, shape{5, 1, 23, 33, 9, 19}}) {
+        scene c(type, s.heads, s.heads_kv, s.dim_k, s.dim_v, s.past, s.tokens, s.past == 20);
         for (u32 window : {0u, 1u, 17u})
           for (f32 cap : {0.0f, 2.0f})
             for (bool causal : {true, false}) {
@@ -34,7 +34,7 @@ TEST_CASE("attend: biases by distance, a source, and attention to it match the r
   for (const auto* t : tables())
     for (u32 type : types)
       for (bool causal : {true, false}) {
-        scene c(type, 6, 2, 24, 16, 40, 5);
+        scene c(type, 6, 2, 24, 16, 40, 5, causal);
         c.b.causal = causal;
         c.a.distances = view(biases, 6, distance_columns);
         const std::vector<f32> plain = c.run(reference_kernels<>());
@@ -65,18 +65,24 @@ TEST_CASE("attend: scores far apart and rising do not overflow") {
 TEST_CASE("attend: neither threads nor the other tokens of the batch change a bit") {
   for (const auto* t : tables())
     for (u32 type : types) {
-      scene c(type, 8, 4, 64, 64, 40, 6);
-      const cpu::dispatched_kernels<> k(*t);
-      const std::vector<f32> one = c.run(k);
-      for (u32 count : {2u, 3u}) {
-        fake_threads threads{count};
-        CHECK(same_bits(c.run(k, threads), one));
+      scene c(type, 8, 4, 64, 64, 40, 12, false);
+      for (u32 window : {0u, 7u, 30u}) {
+        c.a.window = window;
+        const cpu::dispatched_kernels<> k(*t);
+        const std::vector<f32> one = c.run(k);
+        for (u32 count : {2u, 3u}) {
+          fake_threads threads{count};
+          CHECK(same_bits(c.run(k, threads), one));
+        }
+        // Each number of tokens cuts the batch into other tiles.
+        const u32 all = c.b.n_tokens, row = c.a.n_head * c.a.dim_v;
+        for (u32 n = 1; n < all; n += n < 3 ? 1 : 3) {
+          c.b.n_tokens = n;
+          const std::vector<f32> first = c.run(k);
+          CHECK(std::memcmp(first.data(), one.data(), n * row * sizeof(f32)) == 0);
+        }
+        c.b.n_tokens = all;
       }
-      const u32 all = c.b.n_tokens, row = c.a.n_head * c.a.dim_v;
-      c.b.n_tokens = 1;
-      const std::vector<f32> first = c.run(k);
-      CHECK(std::memcmp(first.data(), one.data(), row * sizeof(f32)) == 0);
-      c.b.n_tokens = all;
     }
 }
 

@@ -89,7 +89,7 @@ TEST_CASE("attend_compressed: matches the reference over all rows of groups and 
           groups_scene s(type, 6, dim, group, false, 33, 4);
           const cpu::dispatched_kernels<> k(*t);
           const std::vector<f32> all = s.attend(k, {});
-          CHECK(worst_relative(all, s.attend(reference_kernels<>(), {}), 1.0) < 4e-6);
+          CHECK(worst_relative(all, s.attend(reference_kernels<>(), {}), 1.0) < 1.2e-5);  // values up to 4
           fake_threads threads{3};
           CHECK(same_bits(s.attend(k, {}, threads), all));
           std::vector<u32> words;  // every token sees the groups up to the third

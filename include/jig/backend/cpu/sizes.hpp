@@ -54,6 +54,7 @@ constexpr u64 wide_offset(u32 type, u32 rows, u32 cols) noexcept {
 namespace detail {
 
 inline constexpr u32 block_cells = 16;
+inline constexpr u32 attend_tokens_most = 8;  ///< tokens of a tile
 
 /// Floats between the decoded rows of a block: whole blocks of every kv type.
 constexpr u64 decoded_stride(const attend_args& a) noexcept {
@@ -65,7 +66,8 @@ constexpr u64 decoded_stride(const attend_args& a) noexcept {
 /// Scratch for `attend` on at most `threads` threads; the same for every instruction set.
 constexpr u64 attend_scratch_bytes(const attend_args& a, u32 threads) noexcept {
   const u64 group = a.n_head / (a.n_head_kv ? a.n_head_kv : 1);
-  const u64 floats = detail::block_cells * detail::decoded_stride(a) + group * (detail::block_cells + 2);
+  const u64 rows = group * detail::attend_tokens_most;
+  const u64 floats = 2 * detail::block_cells * detail::decoded_stride(a) + rows * (detail::block_cells + 2);
   return threads * round_up(floats * sizeof(f32), 64);
 }
 
