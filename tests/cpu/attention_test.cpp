@@ -16,7 +16,8 @@ TEST_CASE("attend: matches the reference for every element type, head layout, wi
   for (const auto* t : tables())
     for (u32 type : types)
       for (shape s : {shape{1, 1, 8, 8, 0, 1}, shape{4, 2, 64, 64, 20, 3}, shape{6, 2, 40, 24, 33, 5},
-                      shape{8, 1, 128, 64, 16, 1}, shape{3, 3, 5, 67, 70, 2}, shape{2, 2, 16, 16, 0, 40}, shape{5, 1, 23, 33, 9, 19}}) {
+                      shape{8, 1, 128, 64, 16, 1}, shape{3, 3, 5, 67, 70, 2}, shape{2, 2, 16, 16, 0, 40},
+                      shape{5, 1, 23, 33, 9, 19}}) {
         scene c(type, s.heads, s.heads_kv, s.dim_k, s.dim_v, s.past, s.tokens, s.past == 20);
         for (u32 window : {0u, 1u, 17u})
           for (f32 cap : {0.0f, 2.0f})

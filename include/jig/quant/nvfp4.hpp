@@ -30,10 +30,8 @@ struct nvfp4 {
   static constexpr auto codes(const nvfp4& b) noexcept {
     code_array<i8, size> out;
     for (usize s = 0; s < 4; ++s) {
-      for (usize j = 0; j < 8; ++j) {
-        out[16 * s + j] = codebook::e2m1_doubled[b.qs[s][j] & 15];
-        out[16 * s + 8 + j] = codebook::e2m1_doubled[b.qs[s][j] >> 4];
-      }
+      const auto values = detail::look_up(detail::nibble_halves(b.qs[s]), codebook::e2m1_doubled);
+      for (usize j = 0; j < 16; ++j) out[16 * s + j] = values[j];
     }
     return out;
   }

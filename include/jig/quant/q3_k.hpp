@@ -35,7 +35,7 @@ struct q3_k {
 
   static constexpr auto codes(const q3_k& b) noexcept {
     auto q = detail::two_bit_planes(b.qs);
-    for (usize i = 0; i < size; ++i) q[i] = static_cast<u8>(q[i] | (((b.hmask[i % 32] >> (i / 32)) & 1) << 2));
+    detail::add_bit_planes(b.hmask, 2, q);
     return q;
   }
 

@@ -30,7 +30,7 @@ struct q5_k {
   static constexpr i32 group_min(const q5_k& b, usize g) noexcept { return detail::k_min(b.scales, g); }
   static constexpr auto codes(const q5_k& b) noexcept {
     auto q = detail::nibble_planes(b.qs);
-    for (usize i = 0; i < size; ++i) q[i] = static_cast<u8>(q[i] | (((b.qh[i % 32] >> (i / 32)) & 1) << 4));
+    detail::add_bit_planes(b.qh, 4, q);
     return q;
   }
 

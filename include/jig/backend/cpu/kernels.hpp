@@ -21,7 +21,8 @@
 namespace jig::cpu {
 
 /// The kernels for one instruction set. Shapes and error bounds stand at the functions that are called here.
-/// Results do not depend on the number of threads, nor on the other rows of a batch. Kv: the element types that
+/// Results do not depend on the number of threads, nor on the other rows of a batch, with one exception: products of
+/// wide batches (wide_columns_least) are summed in another order than those of others. Kv: the element types that
 /// key/value memory may have.
 template <isa::tag Isa = isa::native, class Quants = all_quants, class Kv = kv_types>
 struct kernels : kernel_sizes<Quants> {

@@ -3,7 +3,8 @@
 // over the threads. The loops here know no block types; they call the type's dot function (dots/).
 //
 // Every result is computed by one thread in a fixed order, so neither the number of threads nor the other rows of a
-// batch change a bit of it.
+// batch change a bit of it. There are two orders: that of rows' dots and, for batches of wide_columns_least rows and
+// more, that of panels (wide/).
 
 #include "jig/backend/cpu/dots/all.hpp"
 #include "jig/backend/cpu/encode.hpp"

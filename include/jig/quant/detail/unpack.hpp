@@ -1,5 +1,10 @@
 #pragma once
 // The few ways in which block types lay small codes into bytes.
+//
+// GCC 12 unrolls short loops before it looks for vectors and then finds none: `unroll 1` keeps them as they are.
+
+#include <cstring>
+#include <type_traits>
 
 #include "jig/core/types.hpp"
 #include "jig/quant/code_array.hpp"
@@ -50,6 +55,15 @@ constexpr code_array<u8, 256> two_bit_planes(const u8 (&qs)[64]) noexcept {
   return out;
 }
 
+/// One more bit of 256 codes, in planes: bit i / 32 of bits[i % 32] becomes bit `place` of code i.
+constexpr void add_bit_planes(const u8 (&bits)[32], u32 place, code_array<u8, 256>& codes) noexcept {
+  for (usize p = 0; p < 8; ++p) {
+#pragma GCC unroll 1
+    for (usize l = 0; l < 32; ++l)
+      codes[32 * p + l] = static_cast<u8>(codes[32 * p + l] | (((bits[l] >> p) & 1) << place));
+  }
+}
+
 /// The 4-bit codes of Q4_K and Q5_K: each 32 bytes hold 64 values, the low halves first.
 constexpr code_array<u8, 256> nibble_planes(const u8 (&qs)[128]) noexcept {
   code_array<u8, 256> out;
@@ -66,6 +80,21 @@ constexpr code_array<u8, 256> nibble_planes(const u8 (&qs)[128]) noexcept {
 template <usize N>
 constexpr code_array<i8, N> look_up(const code_array<u8, N>& codes, const i8 (&table)[16]) noexcept {
   code_array<i8, N> out;
+#if defined(__SSSE3__) && defined(__GNUC__)  // one instruction, which compilers do not find
+  if constexpr (N % 16 == 0) {
+    if (!std::is_constant_evaluated()) {
+      using bytes = char __attribute__((vector_size(16)));
+      bytes all, some;
+      std::memcpy(&all, table, sizeof all);
+      for (usize i = 0; i < N; i += 16) {
+        std::memcpy(&some, codes.data() + i, sizeof some);
+        some = __builtin_ia32_pshufb128(all, some);
+        std::memcpy(out.data() + i, &some, sizeof some);
+      }
+      return out;
+    }
+  }
+#endif
 #pragma GCC unroll 1
   for (usize i = 0; i < N; ++i) out[i] = table[codes[i]];
   return out;
