@@ -50,8 +50,8 @@ constexpr u64 spread_entry(u64 e) noexcept {
   }
 }
 
-/// What the product of the level number's bits in `set` adds to a level, so that all sums are Grid::levels; a level of 0
-/// is one that no entry has.
+/// What the product of the level number's bits in `set` adds to a level, so that all sums are Grid::levels. A level of
+/// 0 is one that no entry has.
 template <class Grid>
 constexpr i32 term_of(u32 set) noexcept {
   if (Grid::levels[set] == 0) return 0;
