@@ -399,3 +399,39 @@ TEST_CASE("architectures: layers that predict further tokens are left out") {
   REQUIRE(!m);
   CHECK((m.error().code == errc::unexpected_tensor && m.error().name() == "blk.3.nextn.eh_proj.weight"));
 }
+
+TEST_CASE("rope: dynamic scaling is a larger base in sessions that may grow beyond the original context") {
+  const kit::json plain = kit::load(JIG_TEST_DATA "/archs/llama.json");
+  const auto with = [&](const std::vector<kit::json>& keys) {
+    kit::json d = plain;
+    for (const kit::json& key : keys) {
+      auto& all = d["metadata"];
+      all.erase(std::remove_if(all.begin(), all.end(), [&](const kit::json& k) { return k[0] == key[0]; }), all.end());
+      all.push_back(key);
+    }
+    return kit::materialize(d);
+  };
+  const auto logits = [&](const std::vector<u8>& bytes, u32 context) {
+    const auto m = load_model(bytes);
+    test_session s(m, reference_kernel_set(), 1, 0, context);
+    return s.decode(0, kit::tokens(plain));
+  };
+  const std::vector<u8> dynamic = with({{"llama.rope.scaling.type", "str", "dynamic"},
+                                        {"llama.rope.scaling.factor", "f32", 2.0},
+                                        {"llama.rope.scaling.original_context_length", "u32", 64},
+                                        {"llama.rope.freq_base", "f32", 10000.0}});
+  // 256 tokens are four times the original context: 2 * 4 - (2 - 1) = 7, to the power of n_rot / (n_rot - 2).
+  const f64 n_rot = f64(load_model(dynamic).hp().n_rot), base = 10000.0 * std::pow(7.0, n_rot / (n_rot - 2.0));
+  const auto stretched = logits(with({{"llama.rope.freq_base", "f32", base}}), 256);
+  const auto unscaled = logits(with({{"llama.rope.freq_base", "f32", 10000.0}}), 256);
+  CHECK(difference(logits(dynamic, 256), stretched) < 1e-12);
+  CHECK(difference(logits(dynamic, 64), unscaled) < 1e-12);
+  CHECK(difference(stretched, unscaled) > 1e-6);
+  // What is remembered in one of these sessions is foreign to the other.
+  const auto m = load_model(dynamic);
+  test_session near(m, reference_kernel_set(), 1, 0, 64), far(m, reference_kernel_set(), 1, 0, 256);
+  near.decode(0, kit::tokens(plain));
+  const auto bytes = near.whole().save();
+  REQUIRE(bytes);
+  CHECK(!far.whole().restore(*bytes));
+}

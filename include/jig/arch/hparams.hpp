@@ -50,7 +50,7 @@ class per_layer {
   gguf::byte_order order_ = gguf::byte_order::little;
 };
 
-enum class rope_scaling : u8 { none, linear, yarn, longrope };
+enum class rope_scaling : u8 { none, linear, dynamic, yarn, longrope };
 
 /// All in the file's units; 0 means "not given" until `complete` (arch/load.hpp) has filled the derived ones in.
 struct hparams {

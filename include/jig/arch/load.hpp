@@ -140,6 +140,7 @@ inline result<void> complete_rope(std::string_view arch, hparams& hp) noexcept {
   const std::string_view kind = hp.rope_scaling_name;
   if (kind.empty() || kind == "none") hp.scaling = rope_scaling::none;
   else if (kind == "linear") hp.scaling = rope_scaling::linear;
+  else if (kind == "dynamic") hp.scaling = rope_scaling::dynamic;
   else if (kind == "yarn") hp.scaling = rope_scaling::yarn;
   else if (kind == "longrope") hp.scaling = rope_scaling::longrope;
   else return fail(errc::unsupported_feature, key_name(arch, "rope.scaling.type").view());

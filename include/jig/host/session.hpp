@@ -131,9 +131,11 @@ class text_session {
   text_session(const loaded<Model>& m, const typename Model::kernels& k) : model_(&m), kernels_(k) {}
 
   saved_layout layout_of(std::span<const kv_part> parts) const {
-    // LongRoPE rotates keys differently in sessions that may grow beyond the original context.
+    // LongRoPE rotates keys differently in sessions that may grow beyond the original context, dynamic scaling by how
+    // far they may.
     const bool beyond = core_.config().context > model_->hp().n_ctx_orig;
-    const u64 rotation = beyond && model_->file().has_tensor("rope_factors_long.weight") ? 1 : 0;
+    u64 rotation = beyond && model_->file().has_tensor("rope_factors_long.weight") ? 1 : 0;
+    if (beyond && model_->hp().scaling == rope_scaling::dynamic) rotation = core_.config().context;
     return {parts, model_->fingerprint() + rotation, core_.states().floats()};
   }
 

@@ -74,7 +74,7 @@ constexpr compressed_ropes make_compressed_ropes(X& x, const M& m, const batch& 
     x.scale(v.columns(v.cols() / 2, v.cols() / 2), -1.0f);
     return v;
   };
-  const rope_args args = make_rope_args(m.hp(), {});
+  const rope_args args = rope_args_of(m, b);
   return {tables.windowed, tables.all, back(tables.windowed), back(tables.all),
           x.rope_table_of_groups(args, arch::small_group, b), x.rope_table_of_groups(args, arch::large_group, b)};
 }

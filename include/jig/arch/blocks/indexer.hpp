@@ -8,7 +8,7 @@
 // and weighs its heads by a matrix. It also turns queries and keys by a Hadamard matrix, for the sake of small types;
 // that changes no score and is not done here.
 
-#include "jig/arch/blocks/norm.hpp"
+#include "jig/arch/blocks/rope.hpp"
 #include "jig/arch/memory.hpp"
 #include "jig/arch/names.hpp"
 
@@ -58,7 +58,7 @@ constexpr void share_keys(X& x, const M& m, const batch& b, const select_args& a
     for (u32 t = 0; t < b.n_tokens; ++t) p[t] = b.position[t] < back ? 0 : b.position[t] - back;
     first.position = p;
   }
-  finish(mean, x.rope_table(make_rope_args(m.hp(), m.get(t::rope_freqs).w), first));
+  finish(mean, x.rope_table(rope_args_of(m, b), first));
   for (u32 t = 0; positions.numbers() != nullptr && t < b.n_tokens; ++t)
     if ((b.cell[t] + 1) % args.shared == 0) x.copy(mat(k).only(t), mat(mean).only(t));
 }

@@ -222,7 +222,7 @@ result<std::string> layers_text(const hparams_member& e, per_layer<T>& (key_fiel
 
 /// The line of one member, empty if it is the default.
 inline result<std::string> line_text(const hparams_member& e, std::span<const key_row> keys, hparams& hp) {
-  constexpr std::string_view scalings[] = {"none", "linear", "yarn", "longrope"};
+  constexpr std::string_view scalings[] = {"none", "linear", "dynamic", "yarn", "longrope"};
   hparams d;
   switch (e.field.type()) {
     case key_field::kind::number:
