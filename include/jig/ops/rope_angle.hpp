@@ -36,8 +36,8 @@ inline rope_angle rope_angle_at(const rope_args& a, u32 pair, f64 position) noex
   return {interpolated * (1.0 - mix) + extrapolated * mix, magnitude};
 }
 
-/// The base for a context that is `growth` times the original one, with dynamic scaling (NTK-aware, as in Hugging Face's
-/// transformers) by `factor`: low frequencies are stretched, the highest stays.
+/// The base for a context that is `growth` times the original one, with dynamic scaling by `factor` (NTK-aware, as in
+/// Hugging Face's transformers): low frequencies are stretched, the highest stays.
 inline f32 dynamic_rope_base(f32 base, u32 n_rot, f64 factor, f64 growth) noexcept {
   if (n_rot <= 2 || growth <= 1.0) return base;
   const f64 stretch = factor * growth - (factor - 1.0);

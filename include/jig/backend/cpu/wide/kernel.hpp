@@ -10,6 +10,8 @@
 //   codes                          a vector's weights as `dots` takes them
 //   begin(bias)                    sums to begin with
 //   dots(i, codes, four)           + four products for each lane; `four` activations are the same for all
+// and the plain steps on vectors of f32: load, store, all, zero, numbers (of i32), times, plus (a * b + c), minus
+// (c - a * b).
 //
 // Error of a result: below 6e-8 * (groups + 3) * sum |w * a| against real arithmetic on the same blocks.
 
