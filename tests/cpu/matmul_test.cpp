@@ -80,6 +80,27 @@ problem random_problem(std::vector<u8>& bytes, u32 rows, u32 blocks, u32 x_rows,
   return {{bytes.data(), W::id, cols, rows, 1}, random_floats(usize{x_rows} * cols, seed + 1), x_rows};
 }
 
+/// Checks that a product of rows x columns results is the same, bit for bit, on other numbers of threads and in parts of
+/// the given shapes.
+template <class W>
+void check_independent(const cpu::kernel_table& t, u32 rows, u32 columns, u64 seed,
+                       const std::vector<std::pair<u32, u32>>& shapes) {
+  std::vector<u8> bytes;
+  problem p = random_problem<W>(bytes, rows, W::size == 1 ? 67 : 3, columns, seed);
+  const std::vector<f32> all = p.run(t, rows, columns);
+  for (u32 count : {2u, 3u}) {
+    fake_threads threads{count};
+    CHECK(same_bits(p.run(t, rows, columns, threads), all));
+  }
+  usize wrong = 0;
+  for (const auto& [some_rows, some_columns] : shapes) {
+    const std::vector<f32> some = p.run(t, some_rows, some_columns);
+    for (u32 c = 0; c < some_columns; ++c)
+      for (u32 r = 0; r < some_rows; ++r) wrong += some[usize{c} * some_rows + r] != all[usize{c} * rows + r];
+  }
+  CHECK_MESSAGE(wrong == 0, std::string(t.isa), " ", std::string(W::name));
+}
+
 }  // namespace
 
 TEST_CASE("matmul: a hand-computed Q8_0 row") {
@@ -160,24 +181,11 @@ TEST_CASE("matmul: every type on the golden blocks, subnormal scales included") 
 }
 
 TEST_CASE("matmul: no result depends on the shape or the number of threads") {
+  std::vector<std::pair<u32, u32>> shapes;
+  for (u32 rows = 1; rows <= 17; ++rows)
+    for (u32 columns = 1; columns <= 17; ++columns) shapes.emplace_back(rows, columns);
   for (const auto* t : tables())
-    each_type([&]<class W>() {
-      std::vector<u8> bytes;
-      problem p = random_problem<W>(bytes, 17, W::size == 1 ? 67 : 3, 17, 11);
-      const std::vector<f32> all = p.run(*t, 17, 17);
-      for (u32 count : {2u, 3u}) {
-        fake_threads threads{count};
-        CHECK(same_bits(p.run(*t, 17, 17, threads), all));
-      }
-      usize wrong = 0;
-      for (u32 rows = 1; rows <= 17; ++rows)
-        for (u32 columns = 1; columns <= 17; ++columns) {
-          const std::vector<f32> some = p.run(*t, rows, columns);
-          for (u32 c = 0; c < columns; ++c)
-            for (u32 r = 0; r < rows; ++r) wrong += some[usize{c} * rows + r] != all[usize{c} * 17 + r];
-        }
-      CHECK_MESSAGE(wrong == 0, std::string(t->isa), " ", std::string(W::name));
-    });
+    each_type([&]<class W>() { check_independent<W>(*t, 17, 17, 11, shapes); });
 }
 
 TEST_CASE("matmul: wide batches of every type, with rows and columns that fill no panel and no tile") {
@@ -195,22 +203,7 @@ TEST_CASE("matmul: wide batches of every type, with rows and columns that fill n
 
 TEST_CASE("matmul: no result of a wide batch depends on what is beside it or on the number of threads") {
   for (const auto* t : tables())
-    each_type([&]<class W>() {
-      std::vector<u8> bytes;
-      problem p = random_problem<W>(bytes, 150, W::size == 1 ? 67 : 3, 45, 13);
-      const std::vector<f32> all = p.run(*t, 150, 45);
-      for (u32 count : {2u, 3u}) {
-        fake_threads threads{count};
-        CHECK(same_bits(p.run(*t, 150, 45, threads), all));
-      }
-      usize wrong = 0;
-      for (const auto& [rows, columns] : {std::pair{1u, 32u}, {17u, 33u}, {64u, 41u}, {100u, 44u}}) {
-        const std::vector<f32> some = p.run(*t, rows, columns);
-        for (u32 c = 0; c < columns; ++c)
-          for (u32 r = 0; r < rows; ++r) wrong += some[usize{c} * rows + r] != all[usize{c} * 150 + r];
-      }
-      CHECK_MESSAGE(wrong == 0, std::string(t->isa), " ", std::string(W::name));
-    });
+    each_type([&]<class W>() { check_independent<W>(*t, 150, 45, 13, {{1, 32}, {17, 33}, {64, 41}, {100, 44}}); });
 }
 
 TEST_CASE("matmul: many rows are shared out without changing a bit") {
