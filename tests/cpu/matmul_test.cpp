@@ -80,8 +80,8 @@ problem random_problem(std::vector<u8>& bytes, u32 rows, u32 blocks, u32 x_rows,
   return {{bytes.data(), W::id, cols, rows, 1}, random_floats(usize{x_rows} * cols, seed + 1), x_rows};
 }
 
-/// Checks that a product of rows x columns results is the same, bit for bit, on other numbers of threads and in parts of
-/// the given shapes.
+/// Checks that a product of rows x columns results is the same, bit for bit, on other numbers of threads and in parts
+/// of the given shapes.
 template <class W>
 void check_independent(const cpu::kernel_table& t, u32 rows, u32 columns, u64 seed,
                        const std::vector<std::pair<u32, u32>>& shapes) {
