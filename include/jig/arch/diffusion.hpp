@@ -2,7 +2,7 @@
 // Diffusion language models: bodies of decoders whose tokens see the whole sequence.
 
 #include "jig/arch/llama.hpp"
-#include "jig/arch/moe.hpp"
+#include "jig/arch/deepseek.hpp"
 #include "jig/arch/qwen2.hpp"
 #include "jig/arch/qwen3.hpp"
 

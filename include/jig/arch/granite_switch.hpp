@@ -1,25 +1,17 @@
 #pragma once
 // granite_switch: Granite Switch (https://github.com/generative-computing/granite-switch): granite with adapters for
 // every matrix of its layers; a control token switches one on for itself and the tokens behind it.
-//
-// What a sequence remembers of its control tokens is one more head of attention, whose key says whether a token is one
-// and whose value is the number of its adapter, so that a token's own adapter is what attention finds (the rounded mean
-// if there were several control tokens). It lies in pages like all keys and values, and a sequence can be cut, forked
-// and saved anywhere.
 
-#include "jig/arch/blocks/decoder.hpp"
-#include "jig/arch/blocks/lora.hpp"
+#include "jig/arch/blocks/adapter_switch.hpp"
 
 namespace jig::arch {
 
 struct graniteswitch {
   static constexpr std::string_view name = "graniteswitch";
-  /// Of the adapters: numbers up to this stay apart in every type of memory.
-  static constexpr u32 most = 256;
   static constexpr auto keys = join(
       keys::decoder, keys::rms_norm, keys::rope, keys::scales,
       std::array{key_row{"rope.scaling.finetuned", &hparams::rope_finetuned},
-                 key_row{"adapters.count", &hparams::n_adapters, need::required, 1, most},
+                 key_row{"adapters.count", &hparams::n_adapters, need::required, 1, most_adapters},
                  key_row{"adapters.lora_rank", &hparams::n_lora_adapter, need::required, 1, 4096},
                  key_row{"adapters.router_gain", &hparams::adapter_gain, need::optional, 0, 1e6},
                  key_row{"adapters.token_ids_activate",
@@ -35,7 +27,7 @@ struct graniteswitch {
       tensors::lora(t::ffn_down, d::ff, d::embd));
   static constexpr decoder_spec spec{.rope_in = [](const hparams& hp, u32) { return hp.rope_finetuned; },
                                      .logit_scale_divides = true};
-  static constexpr u32 extra_head = 1;
+  static constexpr u32 extra_head = switch_head;
 
   static constexpr void defaults(hparams& hp) noexcept { hp.adapter_gain = 15.0f; }
   static result<void> complete(hparams& hp) noexcept {
@@ -43,64 +35,6 @@ struct graniteswitch {
       if (const u32 id = hp.adapter_substitutes[i]; id >= hp.n_vocab)
         return fail(errc::inconsistent, "graniteswitch.adapters.token_ids_substitute").got(id);
     return {};
-  }
-
-  /// Calls f(t, i) for every control token t of the batch, which switches adapter i on, from 0. A plan has no tokens
-  /// and counts one.
-  template <class F>
-  static constexpr void each_control_token(const hparams& hp, const batch& b, F&& f) {
-    if (b.tokens == nullptr) return f(0u, 0u);
-    for (u32 t = 0; t < b.n_tokens; ++t)
-      for (u32 i = hp.n_adapters; i-- > 0;)
-        if (hp.adapter_tokens[i] == static_cast<u32>(b.tokens[t])) {
-          f(t, i);
-          break;
-        }
-  }
-
-  /// Scores of the adapters of each token, its own the largest: [tokens, n_adapters + 1]; the first is none.
-  template <class X, class M>
-  static constexpr value adapter_scores(X& x, const M& m, const batch& b) {
-    const hparams& hp = m.hp();
-    const u32 n = hp.n_adapters + 1;
-    value own;
-    {
-      const value q = x.make(b.n_tokens, 1), k = x.make(b.n_tokens, 1), v = x.make(b.n_tokens, 1);
-      x.fill(q, hp.adapter_gain), x.fill(k, -1.0f), x.fill(v, 0.0f);
-      each_control_token(hp, b, [&](u32 t, u32 i) {
-        x.fill(mat(k).only(t), 1.0f);
-        x.fill(mat(v).only(t), static_cast<f32>(i + 1));
-      });
-      attend_args a{.n_head = 1, .n_head_kv = 1, .dim_k = extra_head, .dim_v = extra_head};
-      a.page_offset = extra_head_offset(m, b.memory);
-      own = x.attend(q, k, v, a, b);
-    }
-    // -(i - own)^2; a little less than i, so that halves are rounded up.
-    const value numbers = x.make(1, n);
-    for (u32 i = 0; i < n; ++i) x.fill(numbers.columns(i, 1), 0x1p-10f - static_cast<f32>(i));
-    mat each = numbers;
-    each.rows = b.n_tokens, each.stride = 0;
-    value scores = x.make(b.n_tokens, n);
-    x.fill(scores, 1.0f);
-    x.multiply(scores, own);
-    x.add(scores, each);
-    x.multiply(scores, scores);
-    x.scale(scores, -1.0f);
-    return scores;
-  }
-
-  /// The rows of h that belong to control tokens become those of the tokens that the model reads in their place.
-  template <class X, class M>
-  static constexpr void substitute(X& x, const M& m, const batch& b, const value& h) {
-    const hparams& hp = m.hp();
-    each_control_token(hp, b, [&](u32 t, u32 i) {
-      const i32 id = static_cast<i32>(hp.adapter_substitutes[i]);
-      batch one;
-      one.n_tokens = 1, one.tokens = &id;
-      const value row = x.embed(m.get(t::token_embd).w, one);
-      if (hp.embedding_scale != 0.0f) x.scale(row, hp.embedding_scale);
-      x.copy(mat(h).only(t), row);
-    });
   }
 
   /// n, result [tokens, n_embd].

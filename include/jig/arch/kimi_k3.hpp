@@ -2,7 +2,7 @@
 // kimi_k3: Kimi K3.
 
 #include "jig/arch/blocks/attention_residuals.hpp"
-#include "jig/arch/delta.hpp"
+#include "jig/arch/kimi_linear.hpp"
 
 namespace jig::arch {
 

@@ -1,7 +1,7 @@
 #pragma once
 // latent: decoders with multi-head latent attention: DeepSeek V2, V3 and R1 and relatives, Mistral 4, MiniCPM 3, PLM.
 
-#include "jig/arch/moe.hpp"
+#include "jig/arch/deepseek.hpp"
 
 namespace jig::arch {
 

@@ -1,13 +1,12 @@
 #pragma once
-// qwen4exp: Qwen 4 experimental (Qwen3.8-Flash-Next).
+// qwen4exp: Qwen 4 experimental (Qwen3.8-Flash-Next): Qwen 3.5 with experts in hyper connections, without other norms;
+// attention to what an indexer chooses, by one key for every few cells; one layer reads embeddings of n-grams.
 
 #include "jig/arch/blocks/engram.hpp"
-#include "jig/arch/delta.hpp"
+#include "jig/arch/qwen35.hpp"
 
 namespace jig::arch {
 
-/// Qwen 3.5 with experts in hyper connections, which replace all norms of the hidden state; attention sees what an
-/// indexer chooses, by one key for every few cells; one layer reads embeddings of n-grams.
 struct qwen4exp : qwen35moe {
   static constexpr std::string_view name = "qwen4exp";
   static constexpr bool shares_index_keys = true;
@@ -77,8 +76,7 @@ struct qwen4exp : qwen35moe {
   template <class C, class X, class M>
   static constexpr value read(X& x, const M& m, u32 il, const hyper_streams<X>& streams, value* back) {
     const hparams& hp = m.hp();
-    const u32 n = hp.n_streams;
-    const f32 share = 1.0f / static_cast<f32>(n);
+    const f32 share = 1.0f / static_cast<f32>(hp.n_streams);
     const value unit = x.norm(streams.all(), norm_of_streams(hp, m.get(C::norm, il).w));
     if (back != nullptr) {
       *back = x.matmul(unit, m.get(C::inject, il));
@@ -92,9 +90,9 @@ struct qwen4exp : qwen35moe {
     gate = x.matmul(gate, m.get(C::up, il));
     x.activate(gate, activation::sigmoid);
     x.multiply(unit, gate);
-    const value shares = x.make(unit.rows(), n);
+    const value shares = x.make(unit.rows(), hp.n_streams);
     x.fill(shares, share);
-    return x.combine(mat(unit).heads(n, 0, hp.n_embd), shares);
+    return x.combine(mat(unit).heads(hp.n_streams, 0, hp.n_embd), shares);
   }
 
   /// Token ids -> logits [n_outputs, n_vocab].

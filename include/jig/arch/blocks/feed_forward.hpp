@@ -27,6 +27,21 @@ constexpr value mlp(X& x, const decoder_spec& spec, const Act& act, f32 eps, con
   return x.matmul(inner, down);
 }
 
+/// relu(v - mean - scale * deviation) in place, by rows: only the largest values stay (Gaussian top-k of Gemma 3n).
+template <class X>
+constexpr void keep_largest(X& x, const mat& v, f32 scale) {
+  const f32 n = static_cast<f32>(v.cols);
+  value z = x.norm(v, {.kind = norm_kind::layer, .eps = 0.0f, .group = v.cols});
+  const value deviation = x.dot_groups(v, z, 1);  // n times the deviation with n in its denominator
+  x.scale(deviation, 1.0f / n);
+  const value cut = x.make(v.rows, v.cols);
+  x.fill(cut, scale * (std::is_constant_evaluated() ? 1.0f : std::sqrt(n / (n - 1.0f))));
+  x.add(z, cut, -1.0f);
+  x.activate(z, activation::relu);
+  x.multiply(z, deviation);
+  x.copy(v, z);
+}
+
 /// Families whose activation is SiTU say so: `static constexpr bool situ = true`.
 template <class M>
 inline constexpr bool has_situ = requires { M::architecture::situ; };
