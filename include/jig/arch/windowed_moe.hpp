@@ -1,5 +1,5 @@
 #pragma once
-// Decoders with mixtures of experts, and windowed layers beside global ones: Trinity, Mellum 2, MiMo 2, Step 3.5, Laguna.
+// Decoders with mixtures of experts, and windowed layers beside global ones: Trinity, Mellum 2, MiMo 2, Step 3.5 etc.
 
 #include "jig/arch/deepseek.hpp"
 
