@@ -1,5 +1,6 @@
 #pragma once
-// Decoders with mixtures of experts, and windowed layers beside global ones: Trinity, Mellum 2, MiMo 2, Step 3.5 etc.
+// Decoders with mixtures of experts, and windowed layers beside global ones: Trinity, Mellum 2, MiMo 2, Step 3.5,
+// Laguna.
 
 #include "jig/arch/deepseek.hpp"
 
