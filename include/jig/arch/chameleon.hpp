@@ -10,8 +10,7 @@ struct cogvlm : decoder_arch {
   static constexpr std::string_view name = "cogvlm";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
   static constexpr auto tensors =
-      join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-           tensors::norm("blk.{}.ffn_norm"), tensors::gated(),
+      join(tensors::gated_decoder,
            std::array{tensor_row{"blk.{}.vis_attn_qkv", {d::embd, d::qkv}},
                       tensor_row{"blk.{}.vis_attn_output", {d::attn_out, d::embd}},
                       tensor_row{"blk.{}.vis_gate", {d::embd, d::ff}}, tensor_row{"blk.{}.vis_up", {d::embd, d::ff}},
@@ -28,8 +27,7 @@ struct cogvlm : decoder_arch {
 struct chameleon {
   static constexpr std::string_view name = "chameleon";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::norm_behind);
-  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-                                       tensors::norms_per_head, tensors::norm("blk.{}.ffn_norm"), tensors::gated());
+  static constexpr auto tensors = join(tensors::gated_decoder, tensors::norms_per_head);
   static constexpr decoder_spec spec{.qk_norm = norm_kind::layer};
   static constexpr result<void> complete(hparams& hp) noexcept {
     hp.qk_norm_eps = 1e-5f;

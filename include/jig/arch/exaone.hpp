@@ -9,8 +9,7 @@ namespace jig::arch {
 struct exaone : decoder_arch {
   static constexpr std::string_view name = "exaone";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
-  static constexpr auto tensors = join(tensors::decoder(), tensors::rope_factors, tensors::norm("blk.{}.attn_norm"),
-                                       tensors::attention(), tensors::norm("blk.{}.ffn_norm"), tensors::gated());
+  static constexpr auto tensors = join(tensors::gated_decoder, tensors::rope_factors);
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
 };
 

@@ -12,8 +12,7 @@ namespace jig::arch {
 struct gemma : decoder_arch {
   static constexpr std::string_view name = "gemma";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
-  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-                                       tensors::norm("blk.{}.ffn_norm"), tensors::gated());
+  static constexpr auto tensors = tensors::gated_decoder;
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .act = activation::gelu};
   static result<void> complete(hparams& hp) noexcept {
     hp.embedding_scale = std::sqrt(static_cast<f32>(hp.n_embd));

@@ -2,7 +2,6 @@
 // hunyuan: Tencent Hunyuan: dense, with experts, and the text part of its vision models.
 
 #include "jig/arch/deepseek.hpp"
-#include "jig/arch/llama_variants.hpp"
 
 namespace jig::arch {
 
@@ -11,7 +10,7 @@ namespace jig::arch {
 struct hunyuan_dense : decoder_arch {
   static constexpr std::string_view name = "hunyuan-dense";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::rope_sections, keys::rope_alpha);
-  static constexpr auto tensors = maincoder::tensors;
+  static constexpr auto tensors = join(tensors::gated_decoder, tensors::head_norms());
   static constexpr decoder_spec spec{.rope = rope_kind::neox, .qk_norm_after_rope = true};
   static result<void> complete(hparams& hp) noexcept {
     const f32 d = static_cast<f32>(hp.dim_k);

@@ -2,7 +2,7 @@
 // Decoders that are one step away from llama: another rope pairing, norm or activation, norms of queries and keys,
 // layers without rope.
 
-#include "jig/arch/exaone.hpp"
+#include "jig/arch/blocks/decoder.hpp"
 
 namespace jig::arch {
 
@@ -19,8 +19,7 @@ struct arcee : decoder_arch {
 struct maincoder : decoder_arch {
   static constexpr std::string_view name = "maincoder";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
-  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-                                       tensors::head_norms(), tensors::norm("blk.{}.ffn_norm"), tensors::gated());
+  static constexpr auto tensors = join(tensors::gated_decoder, tensors::head_norms());
   static constexpr decoder_spec spec{.qk_norm_after_rope = true};
 };
 
@@ -58,8 +57,7 @@ struct pangu_embedded : decoder_arch {
 struct baichuan : decoder_arch {
   static constexpr std::string_view name = "baichuan";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
-  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-                                       tensors::norm("blk.{}.ffn_norm"), tensors::gated());
+  static constexpr auto tensors = tensors::gated_decoder;
   static constexpr decoder_spec spec{.rope_in = [](const hparams& hp, u32) { return hp.n_layer == 32; }};
   static constexpr result<void> complete(hparams& hp) noexcept {
     hp.alibi_bias = hp.n_layer == 40 ? 8.0f : 0.0f;
@@ -71,7 +69,7 @@ struct baichuan : decoder_arch {
 struct refact : decoder_arch {
   static constexpr std::string_view name = "refact";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm);
-  static constexpr auto tensors = exaone::tensors;
+  static constexpr auto tensors = join(tensors::gated_decoder, tensors::rope_factors);
   static constexpr decoder_spec spec{.rope = rope_kind::none};
   static constexpr result<void> complete(hparams& hp) noexcept {
     hp.alibi_bias = 8.0f;

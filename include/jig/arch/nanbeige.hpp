@@ -9,18 +9,14 @@ namespace jig::arch {
 struct nanbeige {
   static constexpr std::string_view name = "nanbeige";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope, keys::loops);
-  static constexpr auto tensors =
-      join(tensors::decoder(), tensors::rope_factors, tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-           tensors::norm("blk.{}.ffn_norm"), tensors::gated());
+  static constexpr auto tensors = join(tensors::gated_decoder, tensors::rope_factors);
   static constexpr decoder_spec spec{};
 
   /// Token ids -> logits [n_outputs, n_vocab].
   template <class X, class M>
   static constexpr value forward(X& x, const M& m, const batch& b) {
     const hparams& hp = m.hp();
-    const auto ffn = [&](u32 il, const mat& n, const value& scores) {
-      return feed_forward(x, spec, m, il, n, scores);
-    };
+    const auto ffn = [&](u32 il, const mat& n, const value& scores) { return feed_forward(x, spec, m, il, n, scores); };
     return decoder_around(x, spec, m, b, [&](value& h, const rope_tables& tables) {
       batch turn = b;
       for (u32 loop = 0; loop < hp.n_loops; ++loop) {

@@ -9,10 +9,7 @@ namespace jig::arch {
 struct nemotron : decoder_arch {
   static constexpr std::string_view name = "nemotron";
   static constexpr auto keys = join(keys::decoder, keys::layer_norm, keys::rope);
-  static constexpr auto tensors =
-      join(tensors::decoder(bias::required), tensors::norm("blk.{}.attn_norm", bias::required),
-           tensors::attention(bias::optional, bias::optional), tensors::norm("blk.{}.ffn_norm", bias::required),
-           tensors::plain(bias::optional));
+  static constexpr auto tensors = tensors::plain_decoder;
   static constexpr decoder_spec spec{.norm = norm_kind::layer, .rope = rope_kind::neox, .act = activation::relu_sqr};
 };
 

@@ -39,8 +39,7 @@ struct olmoe : decoder_arch {
 struct openelm : decoder_arch {
   static constexpr std::string_view name = "openelm";
   static constexpr auto keys = join(keys::decoder, keys::rms_norm, keys::rope);
-  static constexpr auto tensors = join(tensors::decoder(), tensors::norm("blk.{}.attn_norm"), tensors::attention(),
-                                       tensors::head_norms(), tensors::norm("blk.{}.ffn_norm"), tensors::gated());
+  static constexpr auto tensors = join(tensors::gated_decoder, tensors::head_norms());
   static constexpr decoder_spec spec{.rope = rope_kind::neox};
 };
 

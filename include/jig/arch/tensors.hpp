@@ -172,8 +172,7 @@ struct tensor_row {
 
 /// A row of f32 numbers that no product reads, whatever the shape.
 constexpr tensor_row numbers(std::string_view name, std::array<dim_fn, 4> shape, layer_test when = nullptr,
-                             std::string_view ending = ".weight", bias b = bias::none,
-                             need presence = need::required) {
+                             std::string_view ending = ".weight", bias b = bias::none, need presence = need::required) {
   return {name, shape, b, presence, when, {}, {}, ending, true};
 }
 
@@ -253,8 +252,7 @@ constexpr std::array<tensor_row, 1> norm(std::string_view name, bias with_bias =
 }
 
 /// Attention: separate q, k, v or one fused matrix, and the output projection.
-constexpr std::array<tensor_row, 5> attention(bias qkv = bias::none, bias out = bias::none,
-                                              layer_test when = nullptr) {
+constexpr std::array<tensor_row, 5> attention(bias qkv = bias::none, bias out = bias::none, layer_test when = nullptr) {
   return {tensor_row{"blk.{}.attn_qkv", {d::embd, d::qkv}, qkv, need::optional, when},
           tensor_row{"blk.{}.attn_q", {d::embd, d::q}, qkv, need::required, when, "blk.{}.attn_qkv"},
           tensor_row{"blk.{}.attn_k", {d::embd, d::k}, qkv, need::required, when, "blk.{}.attn_qkv"},
@@ -295,6 +293,15 @@ constexpr std::array<tensor_row, 2> plain(bias with_bias = bias::none, layer_tes
   return {tensor_row{"blk.{}.ffn_up", {d::embd, d::ff}, with_bias, need::required, when},
           tensor_row{"blk.{}.ffn_down", {d::ff, d::embd}, with_bias, need::required, when}};
 }
+
+/// A whole decoder in llama's manner: RMS norms in front of attention and of a gated feed-forward.
+inline constexpr auto gated_decoder =
+    join(decoder(), norm(t::attn_norm.name), attention(), norm(t::ffn_norm.name), gated());
+
+/// A whole decoder with layer norms in front of attention and of a plain feed-forward.
+inline constexpr auto plain_decoder =
+    join(decoder(bias::required), norm(t::attn_norm.name, bias::required), attention(bias::optional, bias::optional),
+         norm(t::ffn_norm.name, bias::required), plain(bias::optional));
 
 /// Gated feed-forward whose gate and up matrices are one, gate first.
 inline constexpr std::array fused_gated = {
