@@ -29,20 +29,18 @@ class run {
 
   /// A file, or bytes in memory under a name. False: an error was reported.
   bool file(const std::string& path) {
-    return each_thread_count(path,
-                             [&](u32 threads) { return host::try_load<measured_model>(path, {.threads = threads}); });
+    return each_thread_count(path, path);
   }
   bool bytes(const std::string& name, std::span<const u8> file) {
-    return each_thread_count(name,
-                             [&](u32 threads) { return host::try_load<measured_model>(file, {.threads = threads}); });
+    return each_thread_count(name, file);
   }
   bool end() { return put(table_.end()); }
 
  private:
-  template <class Load>
-  bool each_thread_count(const std::string& name, Load&& load) {
+  template <class File>
+  bool each_thread_count(const std::string& name, const File& file) {
     for (const u32 threads : s_.threads) {
-      const auto m = load(threads);
+      const auto m = host::try_load<measured_model>(file, {.threads = threads, .repack = s_.repack});
       if (!m) return host::report(m.error(), name), false;
       for (const u32 batch : s_.batches)
         for (const u32 kv_type : s_.kv_types)

@@ -30,7 +30,7 @@ struct settings {
   std::vector<std::pair<u32, u32>> both;  ///< prompt and generation in one measurement
   u32 repetitions = 5;
   table_format format = table_format::md;
-  bool warmup = true, ceilings = true, profile = false, progress = false, help = false, version = false;
+  bool warmup = true, ceilings = true, repack = true, profile = false, progress = false, help = false, version = false;
 };
 
 using row = host::option<settings>;
@@ -145,6 +145,8 @@ inline constexpr row table[] = {
      [](settings& s, text v) { return read_format(v, s.format); }},
     {"--profile", "", "also the share of each operation, on standard error",
      [](settings& s, text) -> std::string { s.profile = true; return ""; }},
+    {"--no-repack", "", "leave the weights in the mapped file as they are",
+     [](settings& s, text) -> std::string { s.repack = false; return ""; }},
     {"--no-ceilings", "", "do not measure what the machine can do at most",
      [](settings& s, text) -> std::string { s.ceilings = false; return ""; }},
     {"--no-warmup", "", "measure the first run, too",

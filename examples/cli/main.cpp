@@ -42,7 +42,7 @@ std::string version() {
 }
 
 int print_plan(const settings& s, const std::string& path) {
-  const auto plan = host::plan_memory<cli::any_model>(path, s.session, s.threads);
+  const auto plan = host::plan_memory<cli::any_model>(path, s.session, s.threads, s.repack);
   if (!plan) return report(plan.error(), path);
   return print(s.json ? plan_json(*plan) : plan_text(*plan));
 }

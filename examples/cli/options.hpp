@@ -15,6 +15,7 @@ struct settings {
   std::string model;  ///< empty: the demo model
   std::optional<std::string> prompt, file;
   host::session_options session;
+  bool repack = true;               ///< see host::load_options
   u32 threads = 0;                  ///< 0: as many as the machine has cores for this process
   u32 max_tokens = ~u32{0};
   sample::params sampling;
@@ -69,6 +70,8 @@ inline constexpr row table[] = {
      [](settings& s, text v) {
        return v == "-1" ? std::string() : host::read_number<u32>(v, 1, host::pool::max_threads, s.threads);
      }},
+    {"--no-repack", "", "leave the weights in the mapped file as they are: loads at once, computes more slowly",
+     [](settings& s, text) -> std::string { s.repack = false; return ""; }},
     {"-s, --seed", "N", "seed of the random numbers (default -1: a random one, which is told)",
      [](settings& s, text v) { return read_count(v, -1, 0xffffffff, sample::random_seed, s.sampling.seed); }},
     {"--temp", "X", "temperature; 0 always takes the likeliest token (default 0.8)",

@@ -64,16 +64,17 @@ inline void show_timings(f64 load, const host::generation_stats& s, f64 total) {
 }
 
 /// Loads with a progress bar where standard error is a terminal.
-inline result<host::loaded<any_model>> load(const std::string& path, u32 threads) {
+inline result<host::loaded<any_model>> load(const std::string& path, const settings& s) {
   host::progress_bar bar("loading");
   const bool shown = on_terminal();
-  const auto draw = [&](const std::string& s) {
-    if (shown) std::fputs(s.c_str(), stderr);
+  const auto draw = [&](const std::string& line) {
+    if (shown) std::fputs(line.c_str(), stderr);
   };
-  auto m = host::try_load<any_model>(path, {.threads = threads, .progress = [&](u64 done, u64 total) {
-                                          draw(bar.update(done, total));
-                                          return !interrupted;
-                                        }});
+  auto m = host::try_load<any_model>(
+      path, {.threads = s.threads, .repack = s.repack, .progress = [&](u64 done, u64 total) {
+               draw(bar.update(done, total));
+               return !interrupted;
+             }});
   draw(bar.finish());
   return m;
 }
@@ -103,7 +104,7 @@ inline int finish(const host::generation<any_model>& g, const output& out, bool 
 inline int run(const settings& s, const std::string& path, const std::string& prompt) {
   catch_signals();
   const clock::time_point start = clock::now();
-  const auto m = load(path, s.threads);
+  const auto m = load(path, s);
   if (!m && m.error().code == errc::cancelled) return note("interrupted"), 128 + interrupted_by;
   if (!m) return report(m.error(), path);
   if (s.context_shift && !m->shifts()) {

@@ -28,6 +28,10 @@ inline std::string plan_text(const host::memory_plan& p) {
     out += plan_line(fmt::format("  {} in {} tensor{}", type, w.tensors, plural(w.tensors)), w.bytes);
   }
   out += plan_line("weights (mapped file)", p.weight_bytes);
+  if (p.packed_bytes != 0) {
+    out += plan_line("  of which packed ones take the place", p.replaced_bytes);
+    out += plan_line("packed weights", p.packed_bytes);
+  }
   if (p.converted_bytes != 0) out += plan_line("weights in this machine's byte order", p.converted_bytes);
   out += plan_line(fmt::format("keys and values, {}", find_block_info(c.kv_type)->name), s.plan.kv_bytes);
   if (s.plan.state_bytes != 0) out += plan_line("recurrent states", s.plan.state_bytes);
@@ -56,6 +60,8 @@ inline std::string plan_json(const host::memory_plan& p) {
       {"bytes",
        {{"weights", p.weight_bytes},
         {"weights_by_type", types},
+        {"packed_weights", p.packed_bytes},
+        {"replaced_by_packed", p.replaced_bytes},
         {"converted_weights", p.converted_bytes},
         {"key_value_memory", s.plan.kv_bytes},
         {"recurrent_states", s.plan.state_bytes},

@@ -67,7 +67,7 @@ result<std::vector<i32>> ids_of(const host::vocab& vocabulary, const settings& s
 int run(const settings& s) {
   std::vector<std::string> texts;
   if (const std::string wrong = read_texts(s, texts); !wrong.empty()) return usage_error(wrong);
-  const auto m = host::try_load<any_model>(s.model, {.threads = s.threads});
+  const auto m = host::try_load<any_model>(s.model, {.threads = s.threads, .repack = s.repack});
   if (!m) return host::report(m.error(), s.model), failed;
   auto e = host::embedder<any_model>::make(*m, s.embedding);
   if (!e) return host::report(e.error()), failed;

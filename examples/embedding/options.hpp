@@ -20,6 +20,7 @@ struct settings {
   format out = format::text;
   i32 normalize = 2;
   u32 threads = 0;
+  bool repack = true;  ///< see host::load_options
   host::embedding_options embedding;
 };
 
@@ -75,6 +76,8 @@ inline constexpr row table[] = {
      [](settings& s, text v) {
        return v == "-1" ? std::string() : host::read_number<u32>(v, 1, host::pool::max_threads, s.threads);
      }},
+    {"--no-repack", "", "leave the weights in the mapped file as they are: loads at once, computes more slowly",
+     [](settings& s, text) -> std::string { s.repack = false; return ""; }},
     {"-h, --help", "", "print this help", [](settings& s, text) -> std::string { s.help = true; return ""; }},
 };
 

@@ -29,7 +29,7 @@ inline result<std::string> verify(const std::string& path) {
   for (const gguf::file& f : m.files())
     for (const gguf::tensor_info& t : f.tensors()) {
       JIG_CHECK(gguf::check_data(t, f.bytes()));
-      m.release(t);
+      m.release(t.data);
       bytes += t.bytes;
     }
   return fmt::format("{}: ok, {} keys, {} tensors, {} bytes of data\n", path, m.files().front().key_count(),
@@ -43,7 +43,7 @@ inline result<std::string> hashes(const std::string& path) {
   for (const gguf::tensor_info& t : m.set().tensors()) {
     for (const u8 byte : sha256{}.update(t.data).digest()) out += fmt::format("{:02x}", byte);
     out += fmt::format("  {}\n", t.name);
-    m.release(t);
+    m.release(t.data);
   }
   return out;
 }

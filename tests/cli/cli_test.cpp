@@ -188,10 +188,16 @@ TEST_CASE("jig-cli: --plan prints the memory by kind and loads nothing") {
   CHECK(bytes["weights_by_type"][0]["bytes"].get<int>() + bytes["weights_by_type"][1]["bytes"].get<int>() == 3908608);
   long sum = 0;
   for (const char* k :
-       {"key_value_memory", "activations", "page_index", "sampler_candidates", "vocabulary", "tensor_table"})
+       {"packed_weights", "key_value_memory", "activations", "page_index", "sampler_candidates", "vocabulary",
+        "tensor_table"})
     sum += bytes[k].get<long>();
   CHECK(bytes["allocated"] == sum);
-  CHECK(bytes["total"] == sum + 3908608);
+  CHECK(bytes["total"] == sum + 3908608 - bytes["replaced_by_packed"].get<long>());
+  const outcome mapped = run({"--plan", "--json", "-m", demo, "--no-repack"});
+  const auto plain = nlohmann::json::parse(mapped.out, nullptr, false);
+  REQUIRE(!plain.is_discarded());
+  CHECK(plain["bytes"]["packed_weights"] == 0);
+  CHECK(plain["bytes"]["replaced_by_packed"] == 0);
   check_error({"--plan", "-m", "/nowhere.gguf"}, "/nowhere.gguf");
 }
 

@@ -17,6 +17,16 @@ struct problem {
   weight w;
   std::vector<f32> x;
   u32 rows;  // of activations
+  std::vector<u8> tiles = {};
+
+  /// Goes on with packed weights.
+  void pack(const cpu::kernel_table& t) {
+    tiles.resize(cpu::packed_bytes<all_quants>(w));
+    fake_threads threads{2};
+    t.pack(threads, w, tiles.data());
+    w.type |= cpu::packed_bit;
+    w.data = tiles.data();
+  }
 
   std::vector<f32> run(const cpu::kernel_table& t, u32 w_rows, u32 x_rows, const parallel& p = {}) {
     std::vector<f32> out(usize{w_rows} * x_rows, -1.0f);
@@ -38,13 +48,17 @@ struct problem {
   }
 };
 
-/// Checks all results of a problem against sums in double over decoded blocks. The bound is relative to sum |w a|.
+/// Checks all results of a problem against sums in double over decoded blocks; with packed weights, too, where the
+/// table takes them. The bound is relative to sum |w a|.
 template <class W>
-void check_against_decoded(problem& p, const cpu::kernel_table& t) {
+void check_against_decoded(const problem& from_file, const cpu::kernel_table& t, bool packed = false) {
   using A = cpu::partner<W>;
+  problem p = from_file, multiplied = from_file;
+  if (packed) multiplied.pack(t);
+  else if (t.packs && coded_block<W>) check_against_decoded<W>(from_file, t, true);
   activations a{view(p.x, p.rows, p.w.cols)};
   const std::vector<u8> memory = p.prepared(t, p.rows, a);
-  const std::vector<f32> got = p.run(t, p.w.rows, p.rows);
+  const std::vector<f32> got = multiplied.run(t, p.w.rows, p.rows);
   std::vector<f32> w(p.w.cols), x(p.w.cols);
   f64 worst = 0.0;
   for (u32 r = 0; r < p.w.rows; ++r) {
@@ -64,8 +78,8 @@ void check_against_decoded(problem& p, const cpu::kernel_table& t) {
       worst = e > worst ? e : worst;
     }
   }
-  CHECK_MESSAGE(worst < (A::id == q8_1::id ? 2e-3 : 5e-6), std::string(t.isa), " ", std::string(W::name), " error ",
-                worst);
+  CHECK_MESSAGE(worst < (A::id == q8_1::id ? 2e-3 : 5e-6), std::string(t.isa), packed ? " packed " : " ",
+                std::string(W::name), " error ", worst);
 }
 
 template <class F>
@@ -84,9 +98,11 @@ problem random_problem(std::vector<u8>& bytes, u32 rows, u32 blocks, u32 x_rows,
 /// of the given shapes.
 template <class W>
 void check_independent(const cpu::kernel_table& t, u32 rows, u32 columns, u64 seed,
-                       const std::vector<std::pair<u32, u32>>& shapes) {
+                       const std::vector<std::pair<u32, u32>>& shapes, bool packed = false) {
   std::vector<u8> bytes;
   problem p = random_problem<W>(bytes, rows, W::size == 1 ? 67 : 3, columns, seed);
+  if (packed) p.pack(t);
+  else if (t.packs && coded_block<W>) check_independent<W>(t, rows, columns, seed, shapes, true);
   const std::vector<f32> all = p.run(t, rows, columns);
   for (u32 count : {2u, 3u}) {
     fake_threads threads{count};
@@ -197,6 +213,32 @@ TEST_CASE("matmul: wide batches of every type, with rows and columns that fill n
         std::vector<u8> bytes;
         problem p = random_problem<W>(bytes, rows, blocks, columns, rows);
         check_against_decoded<W>(p, *t);
+      }
+    });
+}
+
+TEST_CASE("packed weights: every row is decoded as it was in the file, in every type") {
+  for (const auto* t : tables())
+    each_type([&]<class W>() {
+      if (!t->packs || !coded_block<W>) return;
+      const u32 rows = 37, count = 2;  // whole tiles and a part of one in each matrix
+      std::vector<u8> bytes;
+      problem p = random_problem<W>(bytes, rows * count, 3, 1, 7);
+      std::vector<i32> tokens(rows);
+      for (i32& token : tokens) token = static_cast<i32>(rows) - 1 - static_cast<i32>(&token - tokens.data());
+      std::vector<f32> want(usize{rows} * p.w.cols), got = want;
+      p.w.rows = rows;
+      p.w.count = count;
+      for (u32 m = 0; m < count; ++m) {
+        weight one = p.w;
+        one.count = 1;
+        one.data += u64{m} * rows * sizes::row_bytes(W::id, p.w.cols);
+        t->embed({}, one, tokens.data(), view(want, rows, p.w.cols));
+        problem packed = p;
+        packed.pack(*t);
+        packed.w.data += m * cpu::tiles_of(rows) * cpu::packed_tile_bytes<all_quants>(W::id, p.w.cols);
+        t->embed({}, packed.w, tokens.data(), view(got, rows, p.w.cols));
+        CHECK_MESSAGE(same_bits(got, want), std::string(t->isa), " ", std::string(W::name));
       }
     });
 }

@@ -7,7 +7,7 @@ TEST_CASE_TEMPLATE("demo model: greedy ids are the recorded ones as long as the 
                    by_reference, by_cpu) {
   const json g = read(JIG_MODELS "/demo/golden.json");
   REQUIRE(!g.is_null());
-  const auto m = load(JIG_MODELS "/demo/jig-demo-q8_0.gguf");
+  const auto m = load(JIG_MODELS "/demo/jig-demo-q8_0.gguf", 1, Kernels::repack);
   const json& cases = g["greedy"]["q8_0"];
   usize whole = 0;
   for (usize i = 0; i < cases.size(); i += test_every()) {
@@ -44,7 +44,7 @@ TEST_CASE_TEMPLATE("demo model: the logits after the first prompt are near the r
                    by_reference, by_cpu) {
   const json g = read(JIG_MODELS "/demo/golden.json");
   REQUIRE(!g.is_null());
-  const auto m = load(JIG_MODELS "/demo/jig-demo-q8_0.gguf");
+  const auto m = load(JIG_MODELS "/demo/jig-demo-q8_0.gguf", 1, Kernels::repack);
   auto s = make(m, Kernels::kernels());
   const auto logits = s.feed(g["greedy"]["q8_0"][0]["prompt_ids"].get<std::vector<i32>>());
   REQUIRE(logits);

@@ -24,6 +24,7 @@ using kernel_set = compiled_model::kernels;
 
 /// The kernels that a test runs on: the reference's, as a table, or those that programs take on this machine.
 struct by_reference {
+  static constexpr bool repack = false;
   static kernel_set kernels() {
     using types = quants<f32, q8_0>;
     static constexpr cpu::kernel_table table = cpu::table_of<reference_kernels<types>, types>("reference");
@@ -31,6 +32,7 @@ struct by_reference {
   }
 };
 struct by_cpu {
+  static constexpr bool repack = true;
   static kernel_set kernels() {
     const auto k = compiled_model::make_kernels();
     REQUIRE_MESSAGE(k, host::to_string(k.error()));
@@ -51,8 +53,8 @@ inline std::string read_bytes(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-inline host::loaded<compiled_model> load(const std::string& path, u32 threads = 1) {
-  auto m = host::try_load<compiled_model>(path, {.threads = threads});
+inline host::loaded<compiled_model> load(const std::string& path, u32 threads = 1, bool repack = true) {
+  auto m = host::try_load<compiled_model>(path, {.threads = threads, .repack = repack});
   REQUIRE_MESSAGE(m, host::to_string(m.error()));
   return *std::move(m);
 }

@@ -30,7 +30,7 @@ TEST_CASE("stories260K: the tokenizer gives the recorded ids") {
 TEST_CASE_TEMPLATE("stories260K: greedy ids, text and logits of all prompts", Kernels, by_reference, by_cpu) {
   const json g = figures();
   if (g.is_null()) return;
-  const auto m = load(model_path, 2);
+  const auto m = load(model_path, 2, Kernels::repack);
   f64 worst = 0;
   for (usize i = 0; i < g["prompts"].size(); i += test_every()) {
     const json& c = g["prompts"][i];
@@ -58,7 +58,7 @@ TEST_CASE_TEMPLATE("stories260K: greedy ids, text and logits of all prompts", Ke
 TEST_CASE_TEMPLATE("stories260K: -ln p of every token and the perplexity", Kernels, by_reference, by_cpu) {
   const json g = figures();
   if (g.is_null()) return;
-  const auto m = load(model_path, 2);
+  const auto m = load(model_path, 2, Kernels::repack);
   const auto ids = m.vocabulary().tokenize(read_bytes(JIG_SHARED "/golden/stories_text.txt"), {.add_special = false});
   REQUIRE(ids);
   CHECK(json(*ids) == g["nll"]["ids"]);

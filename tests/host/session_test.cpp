@@ -28,12 +28,12 @@ std::vector<f32> row_of(const result<mat>& logits) {
 
 // Counts what aligned_bytes takes; everything large goes through it. Beyond 2^40 bytes it refuses as the system would
 // (the address sanitizer's allocator would end the program instead).
-void* operator new[](std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
+[[gnu::noinline]] void* operator new[](std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
   aligned_bytes_taken += n;
   if (n >> 40 != 0) return nullptr;
   return std::aligned_alloc(static_cast<std::size_t>(a), (n + 63) / 64 * 64 + 64);
 }
-void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept { std::free(p); }
 
 TEST_CASE("memory plan: says exactly what loading and a session allocate") {
   for (const session_options& o : {session_options{}, {.context = 100, .batch = 7, .kv_type = 8},

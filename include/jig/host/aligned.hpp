@@ -7,6 +7,10 @@
 
 #include "jig/core/result.hpp"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace jig::host {
 
 /// Owned bytes, aligned to 64, not initialised. Move-only.
@@ -33,6 +37,15 @@ class aligned_bytes {
     if (b.data_ == nullptr) return fail(errc::out_of_memory, what).got(bytes);
     b.size_ = static_cast<usize>(bytes);
     return b;
+  }
+
+  /// Asks the system for large pages, which spare memory that is read from end to end many page walks.
+  void prefer_huge_pages() const noexcept {
+#if defined(__linux__)
+    constexpr usize page = usize{1} << 21;
+    const usize first = (page - reinterpret_cast<usize>(data_) % page) % page;
+    if (size_ >= first + page) (void)::madvise(data_ + first, (size_ - first) / page * page, MADV_HUGEPAGE);
+#endif
   }
 
   std::span<u8> bytes() const noexcept { return {data_, size_}; }

@@ -15,6 +15,7 @@
 #include "jig/arch/load.hpp"
 #include "jig/gguf/data_order.hpp"
 #include "jig/gguf/sha256.hpp"
+#include "jig/host/detail/pack_weights.hpp"
 #include "jig/host/model_file.hpp"
 #include "jig/host/pool.hpp"
 #include "jig/host/session_memory.hpp"
@@ -30,6 +31,9 @@ struct load_options {
   u32 threads = 0;  ///< 0: as many as the machine has cores for this process
   map_mode mode = map_mode::automatic;
   bool touch = true;  ///< read all weights in now, not at first use
+  /// Lay the matrices out for fast products, in memory of their own: they load more slowly, and processes do not share
+  /// them. Otherwise they stay in the mapped file as they are.
+  bool repack = true;
   std::function<bool(u64 done, u64 total)> progress = {};
 };
 
@@ -51,23 +55,6 @@ inline result<const arch_info*> find_architecture(std::span<const arch_info> inf
   const std::string_view header = header_of(name);
   const std::string hint = header.empty() ? "" : "jig/arch/" + std::string(header) + ".hpp adds it; ";
   return fail(errc::unknown_architecture, std::string(name) + " (" + hint + "built in: " + names_of(infos) + ")");
-}
-
-/// Brings the pages of all tensors into memory.
-inline result<void> touch_weights(const gguf::file_set& file, const load_options& options) {
-  constexpr usize page = 4096, step = usize{1} << 22;
-  u64 total = 0, done = 0;
-  for (const gguf::tensor_info& t : file.tensors()) total += t.bytes;
-  for (const gguf::tensor_info& t : file.tensors()) {
-    for (usize at = 0; at < t.data.size(); at += step) {
-      const usize end = std::min(t.data.size(), at + step);
-      const volatile u8* bytes = t.data.data();
-      for (usize i = at; i < end; i += page) static_cast<void>(bytes[i]);
-      done += end - at;
-      if (options.progress && !options.progress(done, total)) return fail(errc::cancelled, "loading");
-    }
-  }
-  return {};
 }
 
 }  // namespace detail
@@ -93,8 +80,9 @@ class loaded {
   static result<loaded> open(model_file file, const load_options& options);
 
   /// Checks the file as far as its header goes: for plan(), hp() and architecture(), not for sessions. No weight is
-  /// read, no thread is started, and there is no vocabulary.
-  static result<loaded> open_header(model_file file);
+  /// read, no thread is started, and there is no vocabulary. repack: as load_options::repack; such matrices are known by
+  /// their types then.
+  static result<loaded> open_header(model_file file, bool repack = true);
 
   gguf::file_set file() const noexcept { return file_.set(); }
   const host::vocab& vocabulary() const noexcept { return vocab_; }
@@ -102,6 +90,14 @@ class loaded {
   std::string_view architecture() const noexcept { return info_->name; }
   const hparams& hp() const noexcept { return hp_; }
   u64 slot_bytes() const noexcept { return slots_.size() * sizeof(weight); }
+  /// Bytes of packed matrices, and of the file's that they replace.
+  u64 packed_bytes() const noexcept { return packed_bytes_; }
+  u64 packed_source_bytes() const noexcept { return packed_source_bytes_; }
+  /// Whether these kernels can compute with the weights as they are.
+  bool accepts(const kernels& k) const noexcept {
+    if constexpr (detail::packing_kernels<kernels>) return packed_bytes_ == 0 || k.packs();
+    else return true;
+  }
   /// A number by which saved sequences know their model: made of the architecture, and of every tensor's name, type,
   /// shape and first and last bytes.
   u64 fingerprint() const {
@@ -156,13 +152,19 @@ class loaded {
  private:
   static constexpr auto& infos = arch_infos<typename Model::archs>;
 
+  result<void> bind(model_file file);
   result<void> turn_byte_order();
+  result<void> bring_in(const load_options& options);
+  /// What shall be packed on the kernels of this machine; nothing where there are none, which a session reports.
+  std::vector<detail::packing> packings();
 
   model_file file_;
   const arch_info* info_ = nullptr;
   hparams hp_;
   std::vector<weight> slots_;
   std::vector<std::vector<u8>> turned_;
+  aligned_bytes packed_;
+  u64 packed_bytes_ = 0, packed_source_bytes_ = 0;
   host::vocab vocab_;
   std::unique_ptr<pool> pool_;
 };
@@ -170,25 +172,67 @@ class loaded {
 // Defined here and not in the class, so that they are not inline: jig::compiled then spares programs their compilation.
 
 template <class Model>
-result<loaded<Model>> loaded<Model>::open_header(model_file opened) {
+result<void> loaded<Model>::bind(model_file opened) {
+  file_ = std::move(opened);
+  JIG_TRY(info_, detail::find_architecture(infos, file()));
+  JIG_TRY(hp_, read_hparams(*info_, file()));
+  slots_.resize(info_->slots().count(hp_));
+  return bind_weights(*info_, type_bits(typename Model::quants{}), file(), hp_, slots_);
+}
+
+template <class Model>
+std::vector<detail::packing> loaded<Model>::packings() {
+  std::vector<detail::packing> list;
+  if constexpr (detail::packing_kernels<kernels>) {
+    const auto k = Model::make_kernels();
+    if (k && k->packs() && usable_in_place(file())) list = detail::plan_packing<kernels>(*info_, hp_, slots_);
+  }
+  for (const detail::packing& p : list) packed_bytes_ += p.bytes, packed_source_bytes_ += p.source.size();
+  return list;
+}
+
+template <class Model>
+result<loaded<Model>> loaded<Model>::open_header(model_file opened, bool repack) {
   loaded m;
-  m.file_ = std::move(opened);
-  const gguf::file_set file = m.file();
-  JIG_TRY(m.info_, detail::find_architecture(infos, file));
-  JIG_TRY(m.hp_, read_hparams(*m.info_, file));
-  m.slots_.resize(m.info_->slots().count(m.hp_));
-  JIG_CHECK(bind_weights(*m.info_, type_bits(typename Model::quants{}), file, m.hp_, m.slots_));
+  JIG_CHECK(m.bind(std::move(opened)));
+  if constexpr (detail::packing_kernels<kernels>)
+    if (repack)
+      for (const detail::packing& p : m.packings()) p.slot->type = kernels::packed_type(p.slot->type);
   return m;
 }
 
 template <class Model>
 result<loaded<Model>> loaded<Model>::open(model_file opened, const load_options& options) {
-  JIG_TRY(loaded m, open_header(std::move(opened)));
+  loaded m;
+  JIG_CHECK(m.bind(std::move(opened)));
   if (!usable_in_place(m.file())) JIG_CHECK(m.turn_byte_order());
   JIG_TRY(m.vocab_, host::vocab::load(m.file()));
-  if (options.touch) JIG_CHECK(detail::touch_weights(m.file(), options));
   m.pool_ = std::make_unique<pool>(pool_options{.threads = options.threads});
+  JIG_CHECK(m.bring_in(options));
   return m;
+}
+
+/// Packs what shall be packed and reads in the rest.
+template <class Model>
+result<void> loaded<Model>::bring_in(const load_options& options) {
+  u64 total = 0;
+  for (const gguf::tensor_info& t : file().tensors()) total += t.bytes;
+  detail::load_progress progress(options.progress, total);
+  std::vector<detail::packing> list;
+  if (options.repack) list = packings();
+  if constexpr (detail::packing_kernels<kernels>)
+    if (!list.empty()) {
+      JIG_TRY(const auto k, Model::make_kernels());
+      JIG_TRY(packed_, detail::pack_weights(k, list, file_, threads(), progress));
+    }
+  if (!options.touch) return {};
+  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.source.data() < b.source.data(); });
+  for (const gguf::tensor_info& t : file().tensors()) {
+    const auto before = [](const detail::packing& p, const u8* data) { return p.source.data() < data; };
+    const auto at = std::lower_bound(list.begin(), list.end(), t.data.data(), before);
+    if (at == list.end() || at->source.data() != t.data.data()) JIG_CHECK(detail::touch(t.data, progress));
+  }
+  return {};
 }
 
 /// Copies every tensor and turns the copy: blocks to little-endian, numbers that are read as f32 to the host's order.

@@ -23,11 +23,11 @@ class model_file {
   /// The path of each file; empty for a model in memory, as are the maps.
   std::span<const std::string> paths() const noexcept { return paths_; }
 
-  /// Lets the pages of a tensor's data leave memory, see mapped_file::release.
-  void release(const gguf::tensor_info& t) const noexcept {
+  /// Lets the pages of some data leave memory, see mapped_file::release.
+  void release(std::span<const u8> data) const noexcept {
     for (const mapped_file& m : maps_) {
       const u8* first = m.bytes().data();
-      if (t.data.data() >= first && t.data.data() < first + m.bytes().size()) m.release(t.data);
+      if (data.data() >= first && data.data() < first + m.bytes().size()) m.release(data);
     }
   }
 

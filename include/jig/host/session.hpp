@@ -31,7 +31,8 @@ class text_session {
     JIG_TRY(auto kernels, Model::make_kernels());
     return make(m, options, kernels);
   }
-  /// On other kernels of the backend's type. Errors: bad_argument, out_of_memory.
+  /// On other kernels of the backend's type. Errors: bad_argument, out_of_memory; missing_isa if the model was packed
+  /// (load_options::repack) and these kernels do not take that.
   static result<text_session> make(const loaded<Model>& m, const session_options& options,
                                    const typename Model::kernels& kernels);
 
@@ -163,6 +164,7 @@ class text_session {
 template <class Model>
 result<text_session<Model>> text_session<Model>::make(const loaded<Model>& m, const session_options& options,
                                                       const typename Model::kernels& kernels) {
+  if (!m.accepts(kernels)) return fail(errc::missing_isa, "packed weights");
   text_session s(m, kernels);
   JIG_TRY(s.memory_, m.plan(options, m.threads().threads));
   const session_plan& plan = s.memory_.plan;

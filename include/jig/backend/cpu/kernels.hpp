@@ -22,8 +22,8 @@ namespace jig::cpu {
 
 /// The kernels for one instruction set. Shapes and error bounds stand at the functions that are called here.
 /// Results do not depend on the number of threads, nor on the other rows of a batch, with one exception: products of
-/// wide batches (wide_columns_least) are summed in another order than those of others. Kv: the element types that
-/// key/value memory may have.
+/// wide batches (wide_columns_least) with weights as they lie in the file are summed in another order than those of
+/// others. Kv: the element types that key/value memory may have.
 template <isa::tag Isa = isa::native, class Quants = all_quants, class Kv = kv_types>
 struct kernels : kernel_sizes<Quants> {
   static_assert(isa::enabled<Isa>, "the compiler's flags do not allow code for this instruction set");
@@ -31,18 +31,45 @@ struct kernels : kernel_sizes<Quants> {
   using sizes = kernel_sizes<Quants>;
   using memory_types = Kv;
 
+  /// Whether weights may be packed (packed/format.hpp).
+  static constexpr bool packs() noexcept { return !std::is_void_v<decltype(wide_ops(Isa{}))>; }
+  /// Bytes of a tensor when packed; 0 for types that are not.
+  static constexpr u32 packed_type(u32 type) noexcept { return cpu::packed_type(type); }
+  static constexpr u64 packed_bytes(const weight& w) noexcept { return cpu::packed_bytes<Quants>(w); }
+  /// Packs a tensor into packed_bytes(w) bytes, aligned to 64. Its type number then has packed_bit.
+  void pack(const parallel& p, const weight& w, u8* out) const {
+    if constexpr (packs())
+      cpu::pack(p, find_packed<Isa, Quants>(w.type), sizes::row_bytes(w.type, w.cols),
+                packed_tile_bytes<Quants>(w.type, w.cols), w, out);
+  }
+
   void embed(const parallel& p, const weight& w, const i32* tokens, const mat& out) const {
+    if constexpr (packs()) {
+      if (is_packed(w.type))
+        return packed_embed(p, find_packed<Isa, Quants>(w.type), packed_tile_bytes<Quants>(w.type, w.cols), w, tokens,
+                            out);
+    }
     cpu::embed<Quants>(p, w, tokens, out);
   }
   void prepare(const parallel& p, u32 type, const mat& x, u8* out) const {
-    cpu::prepare<V, Quants, !std::is_void_v<decltype(wide_ops(Isa{}))>>(p, type, x, out);
+    cpu::prepare<V, Quants, packs()>(p, type, x, out);
   }
   void matmul(const parallel& p, const linear& w, const activations& a, const mat& out) const {
+    if constexpr (packs()) {
+      if (is_packed(w.w.type))
+        return packed_matmul(p, find_packed<Isa, Quants>(w.w.type).product,
+                             packed_tile_bytes<Quants>(w.w.type, w.w.cols), w, a, out);
+    }
     cpu::matmul(p, find_dot<Isa, Quants>(w.w.type), find_wide<Isa, Quants>(w.w.type),
                 sizes::row_bytes(w.w.type, w.w.cols), w, a, out);
   }
   void matmul_experts(const parallel& p, const linear& w, const activations& a, const i32* ids, u32 per_row,
                       const mat& out) const {
+    if constexpr (packs()) {
+      if (is_packed(w.w.type))
+        return packed_experts(p, find_packed<Isa, Quants>(w.w.type).product,
+                              packed_tile_bytes<Quants>(w.w.type, w.w.cols), w, a, ids, per_row, out);
+    }
     cpu::matmul_experts(p, find_dot<Isa, Quants>(w.w.type), find_wide<Isa, Quants>(w.w.type),
                         sizes::row_bytes(w.w.type, w.w.cols), w, a, ids, per_row, out);
   }

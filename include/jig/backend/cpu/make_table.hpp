@@ -22,7 +22,7 @@ struct plain<Member> {
 template <class K, class Quants>
 constexpr kernel_table table_of(const char* name) noexcept {
   using detail::plain;
-  return {
+  kernel_table t = {
       .isa = name,
       .types = type_bits(Quants{}),
       .embed = plain<&K::embed>::call,
@@ -60,6 +60,11 @@ constexpr kernel_table table_of(const char* name) noexcept {
       .average = plain<&K::average>::call,
       .gather = plain<&K::gather>::call,
   };
+  if constexpr (requires { K::packs(); }) {
+    t.packs = K::packs();
+    t.pack = plain<&K::pack>::call;
+  }
+  return t;
 }
 
 /// The table of kernels<Isa, Quants>.

@@ -4,10 +4,11 @@
 //
 // Every result is computed by one thread in a fixed order, so neither the number of threads nor the other rows of a
 // batch change a bit of it. There are two orders: that of rows' dots and, for batches of wide_columns_least rows and
-// more, that of panels (wide/).
+// more, that of panels (wide/). Packed weights (packed/) have one order for all.
 
 #include "jig/backend/cpu/dots/all.hpp"
 #include "jig/backend/cpu/encode.hpp"
+#include "jig/backend/cpu/packed/matmul.hpp"
 #include "jig/backend/cpu/sizes.hpp"
 #include "jig/backend/cpu/wide/matmul.hpp"
 #include "jig/ops/executor.hpp"
@@ -22,15 +23,28 @@ template <class V, class Quants, bool Wide>
 void prepare(const parallel& p, u32 type, const mat& x, u8* out) noexcept {
   const u64 bytes = encoded_row_bytes(type, x.cols);
   const bool wide = Wide && x.rows >= wide_columns_least;
-  wide_group* const wide_out = reinterpret_cast<wide_group*>(out + wide_offset(type, x.rows, x.cols));
+  const u64 grain = x.cols >= 4096 ? 1 : 4096 / (x.cols + 1) + 1;
+  wide_group* const groups =
+      reinterpret_cast<wide_group*>(is_packed(type) ? out : out + wide_offset(type, x.rows, x.cols));
   for_each_type(encoded_types{}, [&]<class A>(type_tag<A>) {
     if constexpr (has_partner<A>(Quants{})) {
-      if (type != A::id) return;
-      p.for_rows(x.rows, x.cols >= 4096 ? 1 : 4096 / (x.cols + 1) + 1, [&](u64 begin, u64 end) {
+      if (unpacked_type(type) != A::id) return;
+      if (Wide && is_packed(type)) {
+        constexpr u32 n = static_cast<u32>(A::size);
+        const u64 per_row = x.cols / n;
+        return p.for_rows(x.rows * per_row, 4096 / n, [&](u64 begin, u64 end) {
+          for (u64 k = begin; k < end; ++k) {
+            A block;
+            encode_blocks<V>(x.row(static_cast<u32>(k / per_row)) + k % per_row * n, 1, &block);
+            widen(&block, n, groups + k * (n / 32));
+          }
+        });
+      }
+      p.for_rows(x.rows, grain, [&](u64 begin, u64 end) {
         for (u64 t = begin; t < end; ++t) {
           A* const blocks = reinterpret_cast<A*>(out + t * bytes);
           encode_blocks<V>(x.row(static_cast<u32>(t)), x.cols / A::size, blocks);
-          if (wide) widen(blocks, x.cols, wide_out + t * (x.cols / 32));
+          if (wide) widen(blocks, x.cols, groups + t * (x.cols / 32));
         }
       });
     }
@@ -84,7 +98,7 @@ inline void set_activations(dot_job& j, const activations& a) noexcept {
 
 /// The job of all columns.
 inline wide_job wide_job_of(const u8* w, u64 row_bytes, const activations& a, const mat& out) noexcept {
-  const u8* groups = a.prepared + wide_offset(a.type, a.x.rows, a.x.cols);
+  const u8* groups = is_packed(a.type) ? a.prepared : a.prepared + wide_offset(a.type, a.x.rows, a.x.cols);
   return {w, row_bytes, reinterpret_cast<const wide_group*>(groups), a.x.cols, a.x.rows, out.data, out.stride};
 }
 
@@ -173,6 +187,56 @@ inline void matmul_experts(const parallel& p, dot_fn f, wide_fn wide, u64 row_by
 
 namespace detail {
 
+/// Rows per thread of a product with packed weights: whole panels where there are many columns.
+constexpr u64 packed_grain(u32 cols, u32 columns) noexcept {
+  return columns >= packed_panel_columns_least ? panel_rows : round_up(dot_grain(u64{cols} * columns), packed_rows);
+}
+
+}  // namespace detail
+
+/// matmul with packed weights, whose tiles have `tile_bytes` bytes. Errors of results: see wide/kernel.hpp. No result
+/// depends on the other rows of x.
+inline void packed_matmul(const parallel& p, wide_fn product, u64 tile_bytes, const linear& w, const activations& a,
+                          const mat& out) noexcept {
+  const wide_job j = detail::wide_job_of(w.w.data, tile_bytes, a, out);
+  p.for_rows(w.w.rows, detail::packed_grain(w.w.cols, a.x.rows), [&](u64 begin, u64 end) {
+    product(j, begin, end);
+    detail::finish(w, 0, begin, end, out.data, out.stride, a.x.rows);
+  });
+}
+
+/// matmul_experts with packed weights.
+inline void packed_experts(const parallel& p, wide_fn product, u64 tile_bytes, const linear& w, const activations& a,
+                           const i32* ids, u32 per_row, const mat& out) noexcept {
+  const u64 grain = detail::packed_grain(w.w.cols, out.rows);
+  p.for_rows(w.w.rows, grain, [&](u64 begin, u64 end) {
+    for (u32 e = 0; e < w.w.count; ++e)
+      for (u32 s = 0; s < out.rows;) {
+        const detail::expert_slots found(ids, e, per_row, out.rows, s);
+        if (found.n == 0) continue;
+        wide_job j = detail::wide_job_of(w.w.data + e * tiles_of(w.w.rows) * tile_bytes, tile_bytes, a, out);
+        j.columns = found.n, j.a_rows = found.rows, j.out_rows = found.slots;
+        product(j, begin, end);
+        for (u32 i = 0; i < found.n; ++i) detail::finish(w, e, begin, end, out.row(found.slots[i]), out.stride, 1);
+      }
+  });
+}
+
+/// Packs a whole tensor, the tiles shared out over the threads.
+inline void pack(const parallel& p, const packed_functions& f, u64 row_bytes, u64 tile_bytes, const weight& w,
+                 u8* out) noexcept {
+  const u64 tiles = tiles_of(w.rows);
+  p.for_rows(w.count * tiles, 1, [&](u64 begin, u64 end) {
+    for (u64 t = begin; t < end; ++t) {
+      const u64 row = t % tiles * packed_rows, left = w.rows - row;
+      const u8* const from = w.data + (t / tiles * w.rows + row) * row_bytes;
+      f.pack(from, row_bytes, static_cast<u32>(left < packed_rows ? left : packed_rows), w.cols, out + t * tile_bytes);
+    }
+  });
+}
+
+namespace detail {
+
 /// Decodes `n` blocks of type T.
 template <class T>
 void decode_blocks(const u8* blocks, u32 n, f32* out) noexcept {
@@ -196,6 +260,17 @@ void embed(const parallel& p, const weight& w, const i32* tokens, const mat& out
   p.for_rows(out.rows, 16, [&](u64 begin, u64 end) {
     for (u64 t = begin; t < end; ++t)
       decode(w.data + static_cast<u64>(tokens[t]) * bytes, blocks, out.row(static_cast<u32>(t)));
+  });
+}
+
+/// embed from packed weights.
+inline void packed_embed(const parallel& p, const packed_functions& f, u64 tile_bytes, const weight& w,
+                         const i32* tokens, const mat& out) noexcept {
+  p.for_rows(out.rows, 16, [&](u64 begin, u64 end) {
+    for (u64 t = begin; t < end; ++t) {
+      const u32 row = static_cast<u32>(tokens[t]);
+      f.unpack(w.data + row / packed_rows * tile_bytes, row % packed_rows, w.cols, out.row(static_cast<u32>(t)));
+    }
   });
 }
 

@@ -17,12 +17,19 @@ namespace jig::cpu {
 template <class W>
 using partner = std::conditional_t<W::dot_with::size == 1, f32_block, typename W::dot_with>;
 
+/// Weights that were packed (packed/format.hpp) have their type's number and this bit; so has the form of activations
+/// that meets them, which is that for wide products alone.
+inline constexpr u32 packed_bit = 1u << 16;
+constexpr u32 packed_type(u32 type) noexcept { return type | packed_bit; }
+constexpr bool is_packed(u32 type) noexcept { return (type & packed_bit) != 0; }
+constexpr u32 unpacked_type(u32 type) noexcept { return type & ~packed_bit; }
+
 /// The partner format of a weight type; f32 for types that Quants does not list. The same for every instruction set.
 template <class Quants>
 constexpr u32 activation_type(u32 weight_type) noexcept {
   u32 type = f32_block::id;
-  visit_id(Quants{}, weight_type, [&]<class W>(type_tag<W>) { type = partner<W>::id; });
-  return type;
+  visit_id(Quants{}, unpacked_type(weight_type), [&]<class W>(type_tag<W>) { type = partner<W>::id; });
+  return type | (weight_type & packed_bit);
 }
 
 /// The formats that activations are encoded to.
@@ -78,6 +85,7 @@ struct kernel_sizes {
   static constexpr u32 activation_type(u32 weight_type) { return cpu::activation_type<Quants>(weight_type); }
   /// Bytes of activations [rows, cols] in that format; 0 if they stay f32.
   static constexpr u64 prepared_bytes(u32 type, u32 rows, u32 cols) {
+    if (is_packed(type)) return rows * (cols / 32 * wide_group_bytes);
     const u64 row = encoded_row_bytes(type, cols);
     if (row == 0 || rows < wide_columns_least) return rows * row;
     return wide_offset(type, rows, cols) + rows * (cols / 32 * wide_group_bytes);
@@ -86,10 +94,11 @@ struct kernel_sizes {
   static constexpr u64 attend_scratch_bytes(const attend_args& a, u32 threads) {
     return cpu::attend_scratch_bytes(a, threads);
   }
-  /// Bytes of a row of weights as it lies in memory; 0 for types that Quants does not list.
+  /// Bytes of a row of weights as it lies in the file; 0 for types that Quants does not list.
   static constexpr u64 row_bytes(u32 type, u32 cols) {
     u64 bytes = 0;
-    visit_id(Quants{}, type, [&]<class T>(type_tag<T>) { bytes = u64{cols} / T::size * sizeof(T); });
+    visit_id(Quants{}, unpacked_type(type),
+             [&]<class T>(type_tag<T>) { bytes = u64{cols} / T::size * sizeof(T); });
     return bytes;
   }
 };

@@ -3,7 +3,7 @@
 // sets, each compiled in its own unit with its own flags (cmake/jig_add_dispatch.cmake), and chooses at run time
 // (dispatch.hpp). This header is all that such a unit and its users share.
 
-#include "jig/backend/cpu/sizes.hpp"
+#include "jig/backend/cpu/packed/format.hpp"
 #include "jig/ops/executor.hpp"
 #include "jig/quant/all.hpp"
 
@@ -26,6 +26,8 @@ inline constexpr no_operation nothing;
 struct kernel_table {
   const char* isa = "";  ///< the tag's name
   u64 types = 0;         ///< bit n: weights of the type with number n
+  bool packs = false;    ///< whether it takes packed weights
+  void (*pack)(const parallel&, const weight&, u8*) = detail::nothing;
   void (*embed)(const parallel&, const weight&, const i32*, const mat&) = detail::nothing;
   void (*prepare)(const parallel&, u32, const mat&, u8*) = detail::nothing;
   void (*matmul)(const parallel&, const linear&, const activations&, const mat&) = detail::nothing;
@@ -80,6 +82,10 @@ class dispatched_kernels : public kernel_sizes<Quants> {
   /// For the planner: computes nothing, so that a plan and a run share one compiled forward pass.
   static constexpr dispatched_kernels planning() noexcept { return dispatched_kernels(detail::planning_table); }
 
+  bool packs() const noexcept { return t_->packs; }
+  static constexpr u32 packed_type(u32 type) noexcept { return cpu::packed_type(type); }
+  static constexpr u64 packed_bytes(const weight& w) noexcept { return cpu::packed_bytes<Quants>(w); }
+  void pack(const parallel& p, const weight& w, u8* out) const { t_->pack(p, w, out); }
   void embed(const parallel& p, const weight& w, const i32* tokens, const mat& out) const {
     t_->embed(p, w, tokens, out);
   }
