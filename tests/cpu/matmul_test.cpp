@@ -200,8 +200,7 @@ TEST_CASE("matmul: no result depends on the shape or the number of threads") {
   std::vector<std::pair<u32, u32>> shapes;
   for (u32 rows = 1; rows <= 17; ++rows)
     for (u32 columns = 1; columns <= 17; ++columns) shapes.emplace_back(rows, columns);
-  for (const auto* t : tables())
-    each_type([&]<class W>() { check_independent<W>(*t, 17, 17, 11, shapes); });
+  for (const auto* t : tables()) each_type([&]<class W>() { check_independent<W>(*t, 17, 17, 11, shapes); });
 }
 
 TEST_CASE("matmul: wide batches of every type, with rows and columns that fill no panel and no tile") {

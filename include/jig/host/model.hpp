@@ -80,8 +80,8 @@ class loaded {
   static result<loaded> open(model_file file, const load_options& options);
 
   /// Checks the file as far as its header goes: for plan(), hp() and architecture(), not for sessions. No weight is
-  /// read, no thread is started, and there is no vocabulary. repack: as load_options::repack; such matrices are known by
-  /// their types then.
+  /// read, no thread is started, and there is no vocabulary. repack: as load_options::repack; such matrices are known
+  /// by their types then.
   static result<loaded> open_header(model_file file, bool repack = true);
 
   gguf::file_set file() const noexcept { return file_.set(); }

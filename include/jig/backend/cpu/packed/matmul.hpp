@@ -48,6 +48,7 @@ void packed_narrow(const wide_job& j, u64 begin, u64 end) noexcept {
 /// Fills a panel with n columns of `rows` rows, from column `at` of the tile on.
 template <class O, class W>
 void unpack_panel(const wide_job& j, const u8* tile, u32 rows, u32 at, u32 n, panel& p) noexcept {
+  constexpr u32 halves = 32 / panel_group<W>;
   for (u32 row = 0; row < panel_rows; row += O::lanes) {
     const bool there = row < rows;
     tile_source<O, W> from(tile + row / packed_rows * j.w_stride, j.cols, row % packed_rows, at / W::size);
@@ -57,12 +58,42 @@ void unpack_panel(const wide_job& j, const u8* tile, u32 rows, u32 at, u32 n, pa
         if (there) O::store_bytes(to, from.template panel_bytes<K>(0));
         else std::memset(to, 0, 4 * O::lanes);
       });
-      each_step<0, 32 / panel_group<W>>([&]<u32 H>() {
-        const u32 k = g * (32 / panel_group<W>) + H;
+      each_step<0, halves>([&]<u32 H>() {
+        const u32 k = g * halves + H;
         O::store(p.scales[k] + row, there ? from.scales(H, 0) : O::zero());
         if constexpr (has_min<W>) O::store(p.minima[k] + row, there ? from.minima(H, 0) : O::zero());
       });
       if (there) from.next();
+    }
+  }
+}
+
+/// Columns whose results are gathered beside a panel: in the first-level cache with it. Results of a product lie far
+/// apart, often at distances that few cache lines share.
+inline constexpr u32 gathered_columns = 48;
+
+/// Rows [begin, end), panel after panel, each against some columns.
+template <class O, class W>
+void packed_wide(const wide_job& j, u64 begin, u64 end) noexcept {
+  panel p;
+  alignas(64) f32 gathered[gathered_columns][panel_rows];
+  for (u64 r = begin; r < end; r += panel_rows) {
+    const u8* const tile = j.w + r / packed_rows * j.w_stride;
+    const u32 rows = static_cast<u32>(end - r < panel_rows ? end - r : panel_rows);
+    for (u32 c = 0; c < j.columns; c += gathered_columns) {
+      const u32 some = j.columns - c < gathered_columns ? j.columns - c : gathered_columns;
+      for (u32 at = 0; at < j.cols; at += panel_cols) {
+        const u32 n = j.cols - at < panel_cols ? j.cols - at : panel_cols;
+        unpack_panel<O, W>(j, tile, rows, at, n, p);
+        for (u32 k = 0; k < some; k += O::columns) {
+          const wide_group* a[O::columns];
+          f32* out[O::columns];
+          const u32 now = some - k < O::columns ? some - k : O::columns;
+          for (u32 i = 0; i < now; ++i) a[i] = j.groups(c + k + i, at), out[i] = gathered[k + i];
+          wide_columns<O, panel_group<W>, has_min<W>, one_scale<W>>(p, n, now, a, at == 0, out);
+        }
+      }
+      for (u32 k = 0; k < some; ++k) std::memcpy(j.results(c + k) + r, gathered[k], rows * sizeof(f32));
     }
   }
 }
@@ -73,16 +104,8 @@ void unpack_panel(const wide_job& j, const u8* tile, u32 rows, u32 at, u32 n, pa
 /// of panel_rows. j.w_stride: bytes of a tile.
 template <class O, class W>
 void packed_product(const wide_job& j, u64 begin, u64 end) noexcept {
-  if (j.columns < packed_panel_columns_least) return detail::packed_narrow<O, W>(j, begin, end);
-  panel p;
-  for (u64 r = begin; r < end; r += panel_rows) {
-    const u32 rows = static_cast<u32>(end - r < panel_rows ? end - r : panel_rows);
-    for (u32 at = 0; at < j.cols; at += panel_cols) {
-      const u32 n = j.cols - at < panel_cols ? j.cols - at : panel_cols;
-      detail::unpack_panel<O, W>(j, j.w + r / packed_rows * j.w_stride, rows, at, n, p);
-      detail::wide_panel<O, W>(j, p, r, rows, at, n);
-    }
-  }
+  if (j.columns < packed_panel_columns_least) detail::packed_narrow<O, W>(j, begin, end);
+  else detail::packed_wide<O, W>(j, begin, end);
 }
 
 /// The functions for packed weights of a type: the product and the decoding of a row; null if there are none.

@@ -38,7 +38,9 @@ u32 get_plane(const u8* plane, u32 k, u32 r) noexcept {
 }
 
 template <class T>
-void put_number(u8* at, u32 r, T v) noexcept { std::memcpy(at + r * sizeof(T), &v, sizeof(T)); }
+void put_number(u8* at, u32 r, T v) noexcept {
+  std::memcpy(at + r * sizeof(T), &v, sizeof(T));
+}
 template <class T>
 T get_number(const u8* at, u32 r) noexcept {
   T v;
@@ -101,7 +103,8 @@ void pack_block(const W& b, u32 r, u64 at, u8* codes_out, u8* scales_out) noexce
 
 }  // namespace detail
 
-/// Packs `rows` rows (at most packed_rows; those that lack become 0) of `cols` columns, `stride` bytes apart, to a tile.
+/// Packs `rows` rows (at most packed_rows; those that lack become 0) of `cols` columns, `stride` bytes apart, to a
+/// tile.
 template <class W>
 void pack_tile(const u8* from, u64 stride, u32 rows, u32 cols, u8* tile) noexcept {
   using L = packed_layout<W>;

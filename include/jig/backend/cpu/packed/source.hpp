@@ -86,9 +86,7 @@ class tile_source {
     if constexpr (codes_.table) return O::look_up(table.data(), stored<K>(v));
     else return O::shifted(stored<K>(v), O::offset);
   }
-  u32 group_at(u32 half) const noexcept {
-    return (at_ * 32 + half * 16) / static_cast<u32>(W::group) * L::group_bytes;
-  }
+  u32 group_at(u32 half) const noexcept { return (at_ * 32 + half * 16) / static_cast<u32>(W::group) * L::group_bytes; }
   /// Floats of vector v, as they are stored.
   auto floats(const u8* at, u32 v) const noexcept {
     const u8* const p = at + (row_ + O::lanes * v) * L::float_bytes;

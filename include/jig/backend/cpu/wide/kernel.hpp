@@ -60,8 +60,9 @@ namespace detail {
 /// Calls f.template operator()<k>() for k from First up to First + N - 1.
 template <u32 First, u32 N, class F>
 void each_step(F&& f) noexcept {
-  [&]<u32... K>(std::integer_sequence<u32, K...>) { (f.template operator()<First + K>(), ...); }
-  (std::make_integer_sequence<u32, N>{});
+  [&]<u32... K>(std::integer_sequence<u32, K...>) {
+    (f.template operator()<First + K>(), ...);
+  }(std::make_integer_sequence<u32, N>{});
 }
 
 }  // namespace detail

@@ -64,7 +64,9 @@ struct wide_avx2 {
   static f times(f a, f b) noexcept { return _mm256_mul_ps(a, b); }
   static f plus(f a, f b, f c) noexcept { return _mm256_fmadd_ps(a, b, c); }
   static f minus(f a, f b, f c) noexcept { return _mm256_fnmadd_ps(a, b, c); }
-  static f halves(const u8* p) noexcept { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+  static f halves(const u8* p) noexcept {
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
   static f brains(const u8* p) noexcept {
     const i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
     return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
