@@ -13,10 +13,6 @@
 #include "jig/host/read_text.hpp"
 #include "options.hpp"
 
-#if JIG_HAS_MMAP
-#include <unistd.h>
-#endif
-
 namespace jig::cli {
 
 using any_model = host::compiled_model;
@@ -26,13 +22,6 @@ using clock = std::chrono::steady_clock;
 inline constexpr int failed = 1, wrong_usage = 2;
 
 inline f64 seconds_since(clock::time_point start) { return std::chrono::duration<f64>(clock::now() - start).count(); }
-inline bool on_terminal() {
-#if JIG_HAS_MMAP
-  return ::isatty(STDERR_FILENO) == 1;
-#else
-  return false;
-#endif
-}
 
 /// Prints an error with what to do about it; the exit status.
 inline int report(const error& e, const std::string& subject = {}) {
@@ -66,7 +55,7 @@ inline void show_timings(f64 load, const host::generation_stats& s, f64 total) {
 /// Loads with a progress bar where standard error is a terminal.
 inline result<host::loaded<any_model>> load(const std::string& path, const settings& s) {
   host::progress_bar bar("loading");
-  const bool shown = on_terminal();
+  const bool shown = host::on_terminal();
   const auto draw = [&](const std::string& line) {
     if (shown) std::fputs(line.c_str(), stderr);
   };

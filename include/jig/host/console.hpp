@@ -16,6 +16,15 @@ namespace jig::host {
 /// A line on standard error.
 inline void note(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
 
+/// Whether somebody sees what is written to standard error now: progress bars are for them.
+inline bool on_terminal() {
+#if JIG_HAS_MMAP
+  return ::isatty(STDERR_FILENO) == 1;
+#else
+  return false;
+#endif
+}
+
 /// Prints an error: "error: SUBJECT: what was wrong".
 inline void report(const error& e, const std::string& subject = {}, std::string_view hint = {}) {
   note(fmt::format("error: {}{}{}{}", subject, subject.empty() ? "" : ": ", to_string(e), hint));
