@@ -39,6 +39,7 @@ def main():
         shutil.copyfile(os.path.join(kit, name), os.path.join(out, name))
 
     copy("input.f32")
+    copy("imatrix.f32")
     copy("activation.f32")
     for name in index["activation"]["as"].values():
         copy(name)
