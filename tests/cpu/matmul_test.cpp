@@ -285,8 +285,9 @@ TEST_CASE("matmul_experts: each slot takes its expert's matrix, scale and bias; 
   std::vector<i32> ids(slots);
   random_source r;
   for (i32& id : ids) id = static_cast<i32>(r.bits() % (experts - 1));  // the last one is not used
-  for (const auto* t : tables()) {
+  const auto check = [&](const cpu::kernel_table* t, bool packed) {
     problem p{{bytes.data(), q4_k::id, 512, rows, experts}, x, slots / per_row};
+    if (packed) p.pack(*t);
     activations a{view(x, slots / per_row, 512)};
     const std::vector<u8> memory = p.prepared(*t, slots / per_row, a);
     linear l{p.w,
@@ -305,6 +306,10 @@ TEST_CASE("matmul_experts: each slot takes its expert's matrix, scale and bias; 
       for (u32 i = 0; i < rows; ++i)
         CHECK(out[s * rows + i] == doctest::Approx(want[i] * factors[e] + bias[e * rows + i]).epsilon(1e-5));
     }
+  };
+  for (const auto* t : tables()) {
+    check(t, false);
+    if (t->packs) check(t, true);
   }
 }
 
