@@ -93,6 +93,9 @@ inline void swap_payload(std::span<u8> p, value_type element, u64 count, byte_or
 /// Where a written file's bytes go: called with consecutive pieces; its error ends the writing.
 using byte_sink = std::function<result<void>(std::span<const u8>)>;
 
+/// Data that are made while they are written: hands them to the sink, in whole blocks, little-endian.
+using byte_source = std::function<result<void>(const byte_sink&)>;
+
 /// A GGUF file under construction. Tensor data is borrowed and must live until write() is done.
 class writer {
  public:
@@ -145,6 +148,9 @@ class writer {
   result<void> add_tensor(const tensor_info& t) {
     return add_tensor(t.name, std::span<const u64>(t.ne, t.n_dims), t.type, t.data, t.order);
   }
+  /// Appends a tensor whose data come from `make` during write(). Errors: as above; wrong_shape from write() if it makes
+  /// more or fewer bytes.
+  result<void> add_tensor(std::string_view name, std::span<const u64> ne, u32 type, byte_source make);
   usize tensor_count() const noexcept { return tensors_.size(); }
 
   /// Writes the file piece by piece. Errors: bad_key, unsupported_version, wrong_key_type and bad_alignment (of
@@ -159,11 +165,14 @@ class writer {
     u32 n_dims = 0, type = 0;
     u64 ne[4] = {1, 1, 1, 1};
     std::span<const u8> data;
+    byte_source make = {};  // or this
+    u64 bytes = 0;
     byte_order data_order = byte_order::little;
     u64 offset = 0;       // where it lies in section_, if it does
     bool placed = false;  // lies in section_
   };
 
+  result<tensor*> add_entry(std::string_view name, std::span<const u64> ne, u32 type);
   result<u32> alignment() const;
   std::vector<u64> layout(u32 alignment, bool keep_section) const;
   bool section_fits(u32 alignment) const noexcept;

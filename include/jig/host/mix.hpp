@@ -1,6 +1,6 @@
 #pragma once
-// The named mixes of block types, Q4_K_M and its like: which tensor of a model gets which type. Mixes spend more bits on
-// tensors that matter more, by role, by place in the model, and by its shape.
+// The named mixes of block types, Q4_K_M and its like: which tensor of a model gets which type. Mixes spend more bits
+// on tensors that matter more, by role, by place in the model, and by its shape.
 //
 //   JIG_TRY(auto types, assign_types({.mix = find_mix("Q4_K_M")}, facts, tensors));   // one for each tensor
 //
@@ -101,9 +101,9 @@ inline i32 layer_of(std::string_view name) noexcept {
 
 inline role role_of(std::string_view name) noexcept {
   constexpr std::pair<std::string_view, role> parts[] = {
-      {"attn_qkv.weight", role::qkv}, {"attn_kv_b.weight", role::kv_b},          {"attn_v.weight", role::v},
-      {"attn_k.weight", role::k},     {"attn_q.weight", role::q},                {"attn_output.weight", role::attn_output},
-      {"ffn_up", role::up},           {"ffn_gate", role::gate},                  {"ffn_down", role::down}};
+      {"attn_qkv.weight", role::qkv}, {"attn_kv_b.weight", role::kv_b}, {"attn_v.weight", role::v},
+      {"attn_k.weight", role::k},     {"attn_q.weight", role::q},       {"attn_output.weight", role::attn_output},
+      {"ffn_up", role::up},           {"ffn_gate", role::gate},         {"ffn_down", role::down}};
   if (name == "output.weight") return role::output;
   if (name == "token_embd.weight" || name == "per_layer_token_embd.weight") return role::embedding;
   for (const auto& [part, r] : parts)

@@ -27,6 +27,7 @@ inline writer writer::from(const file& f) {
     own.type = t.type;
     std::copy(std::begin(t.ne), std::end(t.ne), std::begin(own.ne));
     own.data = t.data;
+    own.bytes = t.data.size();
     own.data_order = t.order;
     own.offset = t.offset;
     own.placed = true;
@@ -59,8 +60,7 @@ inline bool writer::remove(std::string_view key) {
   return true;
 }
 
-inline result<void> writer::add_tensor(std::string_view name, std::span<const u64> ne, u32 type,
-                                       std::span<const u8> data, byte_order data_order) {
+inline result<writer::tensor*> writer::add_entry(std::string_view name, std::span<const u64> ne, u32 type) {
   // The entry is written out and read back, so that the reader's rules are the writer's.
   detail::byte_builder entry(byte_order::little);
   entry.put_string(name);
@@ -70,16 +70,30 @@ inline result<void> writer::add_tensor(std::string_view name, std::span<const u6
   entry.put(u64{0});
   cursor at(entry.bytes, byte_order::little);
   JIG_TRY(const tensor_info info, read_tensor_info(at, limits::min_alignment));
-  if (info.bytes != data.size()) return fail(errc::wrong_shape, name).got(data.size());
   if (!tensor_numbers_.emplace(name, tensors_.size()).second) return fail(errc::duplicate_tensor, name);
-  tensor own;
+  tensor& own = tensors_.emplace_back();
   own.name = name;
   own.n_dims = info.n_dims;
   own.type = type;
+  own.bytes = info.bytes;
   std::copy(std::begin(info.ne), std::end(info.ne), std::begin(own.ne));
-  own.data = data;
-  own.data_order = data_order;
-  tensors_.push_back(std::move(own));
+  return &own;
+}
+
+inline result<void> writer::add_tensor(std::string_view name, std::span<const u64> ne, u32 type,
+                                       std::span<const u8> data, byte_order data_order) {
+  JIG_TRY(tensor* const own, add_entry(name, ne, type));
+  own->data = data;
+  own->data_order = data_order;
+  if (own->bytes == data.size()) return {};
+  tensor_numbers_.erase(own->name);
+  tensors_.pop_back();
+  return fail(errc::wrong_shape, name).got(data.size());
+}
+
+inline result<void> writer::add_tensor(std::string_view name, std::span<const u64> ne, u32 type, byte_source make) {
+  JIG_TRY(tensor* const own, add_entry(name, ne, type));
+  own->make = std::move(make);
   return {};
 }
 
@@ -112,7 +126,7 @@ inline std::vector<u64> writer::layout(u32 alignment, bool keep_section) const {
       continue;
     }
     offsets.push_back(align(end));
-    end = offsets.back() + t.data.size();
+    end = offsets.back() + t.bytes;
   }
   return offsets;
 }
@@ -156,16 +170,26 @@ inline result<void> writer::write_padding(const byte_sink& sink, u64 metadata_by
 
 /// Writes a tensor's data, turned if its byte order is not the file's.
 inline result<void> writer::write_data(const byte_sink& sink, const tensor& t) const {
-  if (t.data_order == order) return sink(t.data);
   const usize block = find_block_info(t.type)->bytes;
-  const usize step = std::max<usize>(1, 65536 / block) * block;
   std::vector<u8> turned;
-  for (usize at = 0; at < t.data.size(); at += step) {
-    const auto piece = t.data.subspan(at, std::min(step, t.data.size() - at));
+  const auto write_turned = [&](std::span<const u8> piece) -> result<void> {
     turned.assign(piece.begin(), piece.end());
     JIG_CHECK(swap_byte_order(t.type, turned));
-    JIG_CHECK(sink(turned));
+    return sink(turned);
+  };
+  if (t.make) {
+    u64 made = 0;
+    JIG_CHECK(t.make([&](std::span<const u8> piece) -> result<void> {
+      made += piece.size();
+      if (made > t.bytes || piece.size() % block != 0) return fail(errc::wrong_shape, t.name).got(made);
+      return order == byte_order::little ? sink(piece) : write_turned(piece);
+    }));
+    return made == t.bytes ? result<void>() : fail(errc::wrong_shape, t.name).got(made);
   }
+  if (t.data_order == order) return sink(t.data);
+  const usize step = std::max<usize>(1, 65536 / block) * block;
+  for (usize at = 0; at < t.data.size(); at += step)
+    JIG_CHECK(write_turned(t.data.subspan(at, std::min(step, t.data.size() - at))));
   return {};
 }
 
@@ -187,7 +211,7 @@ inline result<void> writer::write(const byte_sink& sink) const {
     if (keep_section && tensors_[i].placed) continue;
     JIG_CHECK(pad(offsets[i] - end));
     JIG_CHECK(write_data(sink, tensors_[i]));
-    end = offsets[i] + tensors_[i].data.size();
+    end = offsets[i] + tensors_[i].bytes;
     const u64 after = (align - end % align) % align;  // every tensor's data is padded, the last one's too
     JIG_CHECK(pad(after));
     end += after;
