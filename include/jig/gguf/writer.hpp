@@ -148,8 +148,8 @@ class writer {
   result<void> add_tensor(const tensor_info& t) {
     return add_tensor(t.name, std::span<const u64>(t.ne, t.n_dims), t.type, t.data, t.order);
   }
-  /// Appends a tensor whose data come from `make` during write(). Errors: as above; wrong_shape from write() if it makes
-  /// more or fewer bytes.
+  /// Appends a tensor whose data come from `make` during write(). Errors: as above; wrong_shape from write() if it
+  /// makes more or fewer bytes.
   result<void> add_tensor(std::string_view name, std::span<const u64> ne, u32 type, byte_source make);
   usize tensor_count() const noexcept { return tensors_.size(); }
 

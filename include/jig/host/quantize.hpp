@@ -60,10 +60,11 @@ class quantization {
 
   const std::vector<quantized_tensor>& tensors() const noexcept { return tensors_; }
 
-  /// The new file; its data are made while it is written, for which this plan must still be there. `progress(done, total)`: bytes of the source; false cancels.
-  /// Errors: those of gguf::writer; while writing cancelled, bad_data.
+  /// The new file; its data are made while it is written, for which this plan must still be there.
+  /// `progress(done, total)`: bytes of the source; false cancels. Errors: those of gguf::writer; cancelled while it is
+  /// written.
   result<gguf::writer> writer(const parallel& threads,
-                              std::function<bool(u64 done, u64 total)> progress = {}) const {
+                              const std::function<bool(u64 done, u64 total)>& progress = {}) const {
     gguf::writer out;
     for (const gguf::value& key : file_.keys())
       if (!key.key().starts_with("split.")) out.set(gguf::copy(key));

@@ -82,8 +82,8 @@ template <class T>
 void solve_affine(std::span<const f32, T::size> x, const f32* w, parts<T>& p) noexcept {
   f32 aa = 0.0f, ab = 0.0f, bb = 0.0f, ax = 0.0f, bx = 0.0f;
   for (usize i = 0; i < T::size; ++i) {
-    const f32 a = static_cast<f32>(p.scales[i / T::group] * p.codes[i]);
-    const f32 b = static_cast<f32>(-p.minima[i / T::group]);
+    const usize g = i / T::group;
+    const f32 a = static_cast<f32>(p.scales[g] * p.codes[i]), b = static_cast<f32>(-p.minima[g]);
     aa += w[i] * a * a, ab += w[i] * a * b, bb += w[i] * b * b, ax += w[i] * a * x[i], bx += w[i] * b * x[i];
   }
   const f32 determinant = aa * bb - ab * ab;
@@ -151,7 +151,8 @@ template <class T, class Codes>
 void solve_scaled(std::span<const f32, T::size> x, const f32* w, const Codes& codes, parts<T>& p) noexcept {
   f32 products = 0.0f, squares = 0.0f;
   for (usize i = 0; i < T::size; ++i) {
-    const f32 s = static_cast<f32>(p.scales[i / T::group]);
+    const usize g = i / T::group;
+    const f32 s = static_cast<f32>(p.scales[g]);
     const f32 value = s * codes.nearest(x[i] * jig::detail::inverse(p.d * s));
     products += w[i] * value * x[i], squares += w[i] * value * value;
   }
